@@ -1,4 +1,4 @@
-"""Frees names that were taken before they were reserved: their owners get a similar one, and an e-mail."""
+"""Frees names that were taken before they were reserved: their owners get a similar one, and an email."""
 
 from __future__ import annotations
 

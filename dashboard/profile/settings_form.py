@@ -124,7 +124,7 @@ def title_of(key: str) -> str:
 
 
 def label_of(key: str, name: str) -> str:
-    """In words: `accentColor` is "Accent colour"."""
+    """Return the name in words: `accentColor` is "Accent color"."""
     words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name)
     return LABELS.get(f"{key}.{name}") or _WORDS.get(name) or words[:1].upper() + words[1:]
 

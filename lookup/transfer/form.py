@@ -185,7 +185,7 @@ _UID = Integer(0, EXACT - 1)
 _COUNT = Integer()
 _TIER = Integer(0, 2**15 - 1)
 _CHAT_ID = Pattern(re.compile(r"[0-9]{1,20}"), "Must be the digits of a chat-platform id.")
-_BADGE_ID = Pattern(re.compile(r"[A-Za-z0-9_-]{1,32}"), "Must be an id of the badge catalogue: A-Z, a-z, 0-9, _ and -.")
+_BADGE_ID = Pattern(re.compile(r"[A-Za-z0-9_-]{1,32}"), "Must be an id of the badge catalog: A-Z, a-z, 0-9, _ and -.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 (() => {
   const place = document.querySelector('[data-passkey-error]')
   const texts = {
-    NotAllowedError: 'The request was cancelled or timed out. Try again when you are ready.',
+    NotAllowedError: 'The request was canceled or timed out. Try again when you are ready.',
     InvalidStateError: 'This device or key is already added to your account.',
     SecurityError: 'Passkeys do not work at this address.'
   }

@@ -13,7 +13,7 @@ from dashboard.account import reserved_names
 class Command(BaseCommand):
     help = (
         "Lists the reserved names that users took before they were reserved. With --apply each owner gets a similar "
-        "name instead, and an e-mail. Safe at any time."
+        "name instead, and an email. Safe at any time."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

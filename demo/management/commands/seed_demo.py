@@ -20,7 +20,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--users", type=int, required=True, help="How many there are to be; 0: catalogues only.")
+        parser.add_argument("--users", type=int, required=True, help="How many there are to be; 0: catalogs only.")
         parser.add_argument("--seed", type=int, default=1, help="Another seed makes other users beside the first ones.")
         parser.add_argument("--yes", action="store_true", help="Needed where DATABASE_URL is set.")
 
