@@ -40,8 +40,8 @@ def end_access(*, user: User, by: User | None) -> None:
 def note_failure(user: User | None, *, method: str) -> None:
     """Record that a sign-in or a reauthentication as `user` failed.
 
-    The trail holds the first SIGN_IN_FAILURES an hour of an account and of all accounts: whoever tries passwords does
-    not fill it. The metric `hearth_sign_ins` counts every failure.
+    The trail holds the first SIGN_IN_FAILURES an hour of an account and of all accounts, so that an attack does not
+    fill it. The metric `hearth_sign_ins` counts every failure.
     """
     if user is None:
         return
@@ -71,7 +71,7 @@ class SessionsAdapter(DefaultUserSessionsAdapter):
             users.end_session(session=session, by=session.user)
 
 
-# Every receiver takes what allauth sends besides as `kwargs`.
+# `kwargs` of each receiver: the other arguments of allauth's signal.
 
 
 @receiver(signals.user_logged_in, dispatch_uid="accounts.credentials.signed_in")
@@ -98,7 +98,7 @@ def note_password_reset(user: User, **kwargs: Any) -> None:
 
 @receiver(signals.email_added, dispatch_uid="accounts.credentials.email_added")
 def note_added_address(user: User, **kwargs: Any) -> None:
-    """The trail outlives accounts: it names no address. The owner has a mail at each address concerned."""
+    """Record that an address was added, without naming it: the trail outlives accounts."""
     audit.record("user:email_added", by=user, on=user)
 
 

@@ -55,7 +55,7 @@ class Turns:
             self._present.release()
 
 
-# Waiting threads are at most half of those that serve requests, so that others are served meanwhile.
+# At most half of the threads that serve requests wait, so that the other half goes on.
 TURNS = Turns(at_once=os.cpu_count() or 1, waiting=max(settings.WEB_THREADS // 2, 1))
 
 
@@ -63,7 +63,7 @@ class PasswordHasher(Argon2PasswordHasher):
     """Argon2id by OWASP's figures: 46 MiB, one pass, one lane. Hashes with other figures are upgraded at login.
 
     Earlier releases hashed the text as it was typed, with other figures: only such a hash is compared with that text
-    too, so that a login costs one hash whatever the account.
+    too, so that a login costs one hash with any account.
     """
 
     time_cost = 1
@@ -71,12 +71,12 @@ class PasswordHasher(Argon2PasswordHasher):
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
-        """Raises PasswordsBusy."""
+        """Return the hash of a password in its normalized form. Raises PasswordsBusy."""
         with TURNS.turn():
             return str(super().encode(normalized(password), salt))
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Raises PasswordsBusy."""
+        """Return whether the password belongs to the hash. Raises PasswordsBusy."""
         text = normalized(password)
         texts = [text, password] if text != password and self.must_update(encoded) else [text]
         with TURNS.turn():

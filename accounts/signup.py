@@ -47,7 +47,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return username
 
     def clean_password(self, password: str, user: Any = None) -> str:
-        """The text as it was typed: forms compare it with its repetition."""
+        """Check the password, and return it as it was typed: forms compare it with its repetition."""
         passwords.check(password, user)
         return password
 

@@ -89,17 +89,17 @@ def cleaned_line(text: str) -> str:
 
 
 def validate_line(value: str) -> None:
-    """Validator of a column of one line that is shown."""
+    """Validate a column of one line that is shown."""
     _validate(value, problem_of_line(value))
 
 
 def validate_text(value: str) -> None:
-    """Validator of a column of several lines that is shown."""
+    """Validate a column of several lines that is shown."""
     _validate(value, problem_of_text(value))
 
 
 def _validate(value: str, problem: str | None) -> None:
-    """An empty value is left to `blank`."""
+    """Raise ValidationError with `problem`, or where the text shows nothing. `blank` decides on an empty value."""
     if problem:
         raise ValidationError(problem, code="unsafe_character")
     if value and not has_something_to_see(value):

@@ -58,8 +58,8 @@ def make(directory: Path, *, now: datetime, kept: int = 0) -> Path:
             shutil.rmtree(part, ignore_errors=True)
             raise
         for old in sorted(_backups(directory))[:-kept] if kept else ():
-            gone = old.rename(old.with_name(f"{old.name}.part"))  # never an incomplete one under the name of a backup
-            shutil.rmtree(gone)
+            # Renamed first: an incomplete one never has the name of a backup.
+            shutil.rmtree(old.rename(old.with_name(f"{old.name}.part")))
     return target
 
 
@@ -163,7 +163,7 @@ def _load_postgresql(dump: Path) -> None:
 
 
 def _database() -> list[str]:
-    """Options that name the database, with all of its hosts and options but the password, which others could see."""
+    """Return options that name the database: all hosts and options but the password, which others could see."""
     from psycopg import conninfo  # the embedded default has no PostgreSQL
 
     given = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL)

@@ -65,11 +65,11 @@ def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Connections that leave this machine are encrypted, unless the operator says that their network is private.
+    """Check that connections to other machines are encrypted, unless the operator says that their network is private.
     `app_configs`: as above."""
     if settings.EMBEDDED or settings.PRIVATE_NETWORK:
         return []
-    hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where nobody else can read or join that network."
+    hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where no others can read or join that network."
     plain = [
         ("PostgreSQL", "sslmode=verify-full", "config.W004", any(map(_is_plain_database, _databases()))),
         ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, _redis_urls()))),
@@ -82,13 +82,13 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 
 def _databases() -> list[dict[str, Any]]:
-    """Any: of DATABASES, and the same of replicas."""
+    """Return the entries of the database and of its replicas. Any: as in DATABASES."""
     replicas = [stores.address(url) for url in settings.DATABASE_REPLICA_URLS]
     return [settings.DATABASES["default"], *replicas]
 
 
 def _is_plain_database(database: dict[str, Any]) -> bool:
-    """Whether it is reached in the clear; any: an entry of DATABASES. libpq's default takes plain connections."""
+    """Return whether a database is reached without TLS, as by default. Any: an entry of DATABASES."""
     if database.get("OPTIONS", {}).get("sslmode") in ("require", "verify-ca", "verify-full"):
         return False
     return not all(is_local(host) for host in str(database.get("HOST") or "").split(","))
@@ -104,7 +104,7 @@ def _is_plain_redis(url: str) -> bool:
 
 
 def is_local(host: str) -> bool:
-    """Whether the host of a connection is this machine: a loopback address, or the folder of a socket."""
+    """Return whether the host of a connection is this machine: a loopback address, or the folder of a socket."""
     if not host or host.startswith("/") or host == "localhost":
         return True
     try:

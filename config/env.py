@@ -108,7 +108,7 @@ def _address(name: str, word: str) -> tuple[str, int]:
 
 
 def database_url(name: str, default: str = "") -> str:
-    """An address of PostgreSQL as libpq reads it: several hosts, and options such as sslmode, may be in it."""
+    """Return an address of PostgreSQL as libpq reads it: several hosts, and options such as sslmode, may be in it."""
     value = text(name, default)
     if value and not _is_database_url(value):
         raise ImproperlyConfigured(

@@ -17,7 +17,7 @@ def served() -> frozenset[str]:
 
 @from_settings
 def of_endpoints() -> frozenset[str]:
-    """Return the served hosts without the one that serves files alone."""
+    """Return the served hosts without the one that only serves files."""
     content, base = urlsplit(settings.IMAGE_CDN_URL).netloc.lower(), urlsplit(settings.BASE_URL).netloc.lower()
     return served() if content == base else served() - _with_default_port([content])
 

@@ -66,16 +66,15 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def host(request: HttpRequest) -> HttpResponse:
-    """200 once this process can serve requests, 503 until then: it has started, its static files are there, and the
-    migrations are applied.
+    """Answer 200 once this process can serve requests, else 503.
 
-    For load balancers. What all hosts share, such as the database, takes no host out of service. Asks the database
-    until the migrations are applied, and then nothing.
+    It can once it has started, its static files are there, and the migrations are applied. For load balancers.
+    What all hosts share, such as the database, takes no host out of service. Asks the database until the migrations are
+    applied, and then nothing.
     """
-    checks: dict[str, Callable[[], str]] = {"static_files": static_files}
-    if isinstance(request, ASGIRequest):
-        del checks["static_files"]  # `config.asgi` serves no pages
-    found = {name: Part(_state(check), 0) for name, check in checks.items()}
+    found: dict[str, Part] = {}
+    if not isinstance(request, ASGIRequest):  # `config.asgi` serves no pages
+        found["static_files"] = Part(_state(static_files), 0)
     if not _migrated.is_set():
         found |= _parts([{"migrations": migrations}])
     return _answer(found, is_ready=all(part.state == "ok" for part in found.values()))

@@ -45,7 +45,7 @@ class Pace:
 
 
 class CutOff(BadRequest):
-    """The client has gone, was too slow, or sent a chunk that is none. Django answers 400."""
+    """The client disconnected, was too slow, or sent a malformed chunk. Django answers 400."""
 
 
 class TooSlow(CutOff):

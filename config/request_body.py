@@ -34,7 +34,7 @@ def _places() -> threading.BoundedSemaphore:
 
 
 def is_large(environ: Mapping[str, Any]) -> bool:
-    """Whether a thread may have to wait for the body: it has more than LARGE bytes, or the client has yet to send it.
+    """Return whether a thread may wait for the body: it has more than LARGE bytes, or the client has yet to send it.
 
     A chunked body does not say how long it is.
     """
@@ -45,7 +45,7 @@ def is_large(environ: Mapping[str, Any]) -> bool:
 
 
 def is_too_large_for_its_page(environ: Mapping[str, Any]) -> bool:
-    """Whether the announced length is too large for the page. Django reads no body without one."""
+    """Return whether the announced length is too large for the page. Django reads no body without one."""
     length = environ.get("CONTENT_LENGTH") or ""
     is_larger = length.isascii() and length.isdigit() and int(length[:20]) > PAGE_BODY
     return is_larger and not environ["PATH_INFO"].startswith(UPLOAD_PAGES)

@@ -62,8 +62,8 @@ def run(groups: Iterable[Calls[T]], *, limit: float, kept: float = 0, remembered
     """Return the outcome of every call after at most `limit` seconds.
 
     A function that hangs keeps one thread: until that ends, later calls share its outcomes. `kept`: seconds for which a
-    run that has ended answers later calls. `remembered`: seconds for which the outcome of the last run stands for one
-    that is not there yet.
+    run that has ended answers later calls. `remembered`: seconds for which the outcome of the last run is returned for
+    one that has not ended.
     """
     give_up_at = time.perf_counter() + limit
     runs = [(calls, _run_of(calls, kept)) for calls in groups]

@@ -85,7 +85,7 @@ class FileAdmin(OperationsAdmin):
     ]
 
     def owners_of(self, row: File) -> list[User]:
-        """Empty: the account was deleted, and its files wait to be swept."""
+        """Return the owner; none after the account was deleted, until its files are swept."""
         return [row.owner] if row.owner is not None else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

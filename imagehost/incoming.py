@@ -178,7 +178,7 @@ def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
 
 
 def kept_name(name: str) -> str:
-    """`name` as it was before a browser escaped it (HTML, "multipart form data"), cut to 255 characters.
+    """Return `name` as it was before a browser escaped it (HTML, "multipart form data"), cut to 255 characters.
 
     Its extension stays, as in Django. Line breaks go, as all control characters do.
     """
@@ -469,7 +469,7 @@ class _ApiReceiver(_Receiver):
         return None
 
     def _no_file(self, meta: Meta, otherwise: str = "") -> NoFile:
-        """Why the form, which was read, has no file: what is wrong with the whole of it, else `otherwise`."""
+        """Return why a form that was read has no file: what is wrong with the whole of it, else `otherwise`."""
         if meta.get("HTTP_CONTENT_ENCODING"):
             return NoFile(COMPRESSED)
         if self._heads is not None and self._heads.has_bare_lines:

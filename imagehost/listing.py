@@ -132,7 +132,7 @@ def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
 
 
 def _has_text(text: str) -> Q:
-    """A part of the original name, whatever its case and accents, or the generated name in `text`."""
+    """Match a part of the original name, without case and accents, or the generated name in `text`."""
     folded = text_rules.folded(text)
     found = Q(original_name_folded__contains=folded) if folded else Q()
     # A file that the previous release stored in the minutes of an update.

@@ -137,7 +137,7 @@ def _of_brands(head: bytes) -> MediaType | None:
 
 
 def _is_known(brand: bytes) -> bool:
-    """Whether it names another type; those of telephones have a version at their end (3gp4, 3g2a)."""
+    """Return whether a brand names another type; those of telephones have a version at their end (3gp4, 3g2a)."""
     return brand in AVIF_BRANDS | HEIF_BRANDS | OTHER_BRANDS or brand.startswith((b"3gp", b"3g2"))
 
 

@@ -312,12 +312,12 @@ class File(models.Model):
 
     @property
     def card_key(self) -> str:
-        """Of the preview as a PNG."""
+        """Return the key of the preview as a PNG."""
         return preview_keys_of(self.key)[1]
 
     @property
     def object_keys(self) -> list[str]:
-        """All keys that may have an object: the file's and those of its preview."""
+        """Return all keys that may have an object: the file's and those of its preview."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
         return [*keys, *(preview for key in keys for preview in preview_keys_of(key))]
 
@@ -410,6 +410,6 @@ class StrayObject(models.Model):
 
 
 def preview_keys_of(key: str) -> tuple[str, str]:
-    """The keys of the preview of the file with this key: as WebP and as PNG. All end in the file's name and a type."""
+    """Return the keys of the preview of a file: as WebP and as PNG. All end in the file's name and a type."""
     stem = f"{PREVIEWS}{key.removeprefix(FILES).rpartition('.')[0]}"
     return f"{stem}.webp", f"{stem}.png"

@@ -52,7 +52,7 @@ def folder_password(text: str) -> str:
 
 
 def shown(name: str, *, otherwise: str) -> str:
-    """`name` as one line of text without marks of direction; `otherwise` where nothing of it can be seen."""
+    """Return `name` as one line of text without marks of direction; `otherwise` where nothing of it can be seen."""
     kept = (char for char in name if unicodedata.category(char) not in _LINES and char not in _BIDI)
     line = "".join(kept).strip()
     return line if text_rules.has_something_to_see(line) else otherwise

@@ -13,7 +13,7 @@ class Utf8Heads:
     """The body of a form, whose heads are UTF-8: replacement characters take the place of other bytes in them.
 
     Old programs send file names in Latin-1 or Shift-JIS. The content of the parts stays as it is. `has_bare_lines`: a
-    head begins with a line feed alone. `is_cut_off`: a part has begun, and the form has not ended so far.
+    head begins with only a line feed. `is_cut_off`: a part has begun, and the form has not ended so far.
     """
 
     def __init__(self, body: Any, boundary: bytes) -> None:
@@ -30,7 +30,7 @@ class Utf8Heads:
         return rest
 
     def _ready(self, data: bytes) -> bytes:
-        """What can be passed on; the rest is held back."""
+        """Return what can be passed on; the rest is held back."""
         ready, position = [], 0
         while (found := data.find(self._separator, position)) >= 0:
             start = found + len(self._separator)
@@ -49,7 +49,8 @@ class Utf8Heads:
 
 
 def _in_utf8(head: bytes) -> bytes:
-    """The second byte of a character in Shift-JIS may be a backslash, which would end a folder's name."""
+    """Return the head in UTF-8. The second byte of a character in Shift-JIS may be a backslash, which would end a
+    folder's name."""
     try:
         head.decode()
     except UnicodeDecodeError:

@@ -263,7 +263,7 @@ def _due(now: datetime) -> FileQuerySet:
 
 
 def _in_turn(now: datetime) -> FileQuerySet:
-    """The due files of owners whose turn it may be: of those who spent least, the file that has been due longest."""
+    """Return due files of owners whose turn it may be: of those who spent least, the file that has been due longest."""
     turns = PreviewTurn.objects.filter(_not_their_turn(now))
     due = _due(now).exclude(owner_id__in=turns.values("owner_id"))[:LOOKAHEAD]
     spent = PreviewTurn.objects.filter(owner_id=OuterRef("owner_id")).values("spent_until")
@@ -284,7 +284,7 @@ def _claim(work: Work) -> File | None:
             if file.preview_attempts < MAX_TRIES:
                 file.preview_attempts += 1
                 file.preview_due_at = timezone.now() + CLAIM
-                if not _take_turn(file):  # another worker took it meanwhile
+                if not _take_turn(file):  # another worker took it after the query
                     continue
                 file.save(update_fields=["preview_attempts", "preview_due_at"])
                 return file
@@ -314,7 +314,7 @@ def _finish(file: File, preview: Preview) -> bool:
 
 
 def card(file: File) -> bytes:
-    """The preview as a PNG, for messengers; made once and kept beside it.
+    """Return the preview as a PNG, for messengers; made once and stored with the preview.
 
     Raises ObjectMissing, StorageFailed, InvalidMedia and ProberFailed.
     """

@@ -1,4 +1,4 @@
-"""Finds people by how their username, an alias or a display name begins, whatever its case and accents.
+"""Finds people by how their username, an alias or a display name begins, without case and accents.
 
 On PostgreSQL each part walks along an index for prefixes, in its order; on SQLite it reads the table.
 """

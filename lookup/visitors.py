@@ -45,7 +45,7 @@ class Visitor:
 
     @classmethod
     def of(cls, method: str, headers: Mapping[str, str], address: str) -> Self | None:
-        """None for HEAD, what is no navigation, loads ahead of time, robots and requests without a user agent."""
+        """Return the visitor; None for HEAD, no navigation, loads ahead of time, robots, and without a user agent."""
         user_agent = headers.get("User-Agent", "").strip()
         if method != "GET" or not user_agent or _ROBOT.search(user_agent):
             return None

@@ -88,7 +88,7 @@ def _problem_of_private_scheme(url: str) -> str | None:
 
 
 def _problem_of_rest(rest: str) -> str | None:
-    """`rest`: path and query."""
+    """Return what is wrong with `rest`, path and query; None: nothing."""
     found = _UNESCAPED.search(rest)
     return found and f"The URL contains {found[0]} after the host; percent-encode it as %{ord(found[0]):02X}."
 

@@ -136,7 +136,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         """Return the users whom an action on the row concerns: staff need authority over each of them."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The page of a row of staff is read-only to staff who are no superusers."""
+        """Return whether staff may edit the row: a row of staff is read-only to staff who are no superusers."""
         return super().has_change_permission(request, obj) and (
             obj is None or users.has_authority(users.check_staff_action, self.owners_of(obj), staff_of(request))
         )

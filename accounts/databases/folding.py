@@ -1,4 +1,4 @@
-"""Columns that hold another column's text as searches compare it, whatever the engine and its collation."""
+"""Columns that hold another column's text as searches compare it, alike on both engines."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _jobs(now: datetime) -> Found:
 
 
 def _backups(now: datetime) -> Found:
-    """1 query. Nothing where `manage.py backup` has never run: others make the backups there."""
+    """Return the outcome of the last backup; nothing where `manage.py backup` has never run. 1 query."""
     run = JobRun.objects.filter(pk=backups.RUN).first()
     if run is None:
         return {}

@@ -59,7 +59,7 @@ def client_id_of(ticket: str, owner: User) -> str:
 
 @transaction.atomic
 def register(*, owner: User, client_id: str, values: AppValues) -> RegisteredApp:
-    """ValidationError, by argument of `applications.register`.
+    """Register an app with its logo. ValidationError, by argument of `applications.register`.
 
     AlreadyRegistered: the form has made its app, which may be deleted by now.
     """

@@ -114,7 +114,7 @@ class AppForm(forms.Form):
         )
 
     def sent_logo(self) -> bytes | None:
-        """The logo as it would be stored; None: none was sent, or it was refused."""
+        """Return the logo as it would be stored; None: none was sent, or it was refused."""
         return self.cleaned_data.get("logo") if self.is_bound and "logo" not in self.errors else None
 
     def redirect_rows(self) -> list[RedirectRow]:

@@ -118,9 +118,7 @@ def _facts(path: Path, kind: Kind) -> Facts:
             f"{MAX_PIXELS // 1_000_000} million together can be shown.",
             code="pixels",
         )
-    probing.render(
-        path, probe.media, only_whole=True
-    )  # only decoding shows that the picture behind the header is whole
+    probing.render(path, probe.media, only_whole=True)  # only decoding shows that what is behind the header is whole
     return Facts(probe.media.mime, probe.media.extension, probe.width, probe.height, _seconds(probe.duration_ms))
 
 

@@ -4,7 +4,6 @@ They are a tail like bytes behind the file's end. Runs in the confined child, on
 """
 
 import io
-import re
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from imagehost import media
 from imagehost.media import MediaType
 from imagehost.prober.errors import BROKEN
 from imagehost.stripping import tails
+from imagehost.stripping.jpeg import MARKER_BEHIND_SCAN
 from imagehost.stripping.rewriting import LARGEST_READ, Overwrites, Source
 
 _AT_ONCE = 1 << 16  # bytes that Pillow reads
@@ -28,7 +28,6 @@ _MOST_PIXELS = 8_000_000  # of a picture that is decoded several times, and
 _MOST_STILL = 16 << 20  # bytes of such a WebP
 _MOST_FRAME_PIXELS = 200_000_000  # of all frames of a GIF
 _LEAST_FRAME_PIXELS = 50_000  # that a frame counts, since each has a cost of its own
-_MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")
 _EOI = b"\xff\xd9"
 _FILL = 0xFF  # may stand before a marker of a JPEG, as often as one likes
 
@@ -151,7 +150,7 @@ def _last_scan(source: Source, start: int) -> _Scan | None:
             components, is_sequential = head[9], head[1] in {0xC0, 0xC1}
         elif head[1] == 0xDA:
             data, is_whole = end, is_sequential and head[4] == components
-            found = source.search(_MARKER_BEHIND_SCAN, data)
+            found = source.search(MARKER_BEHIND_SCAN, data)
             end = source.size if found is None else found
             scan = _Scan(data, end, is_whole and scan is None)
         position = end

@@ -18,7 +18,7 @@ _FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _DECODING = {*_FRAMES, 0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF}  # tables, scans, line count, restart interval
 _DESCRIBING = {*range(0xE0, 0xF0), _COM}
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
-_MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all other bytes of a scan are data
+MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all other bytes of a scan are data
 _MOST_SCANS = 200  # each costs as much as a whole picture, even where it is empty; encoders write ten
 _SHORTEST_ICC = 14  # bytes: its name, number and count
 _JFIF, _EXIF, _ICC, _ADOBE = b"JFIF\x00", b"Exif\x00\x00", b"ICC_PROFILE\x00", b"Adobe"
@@ -172,7 +172,7 @@ class _Walk:
         self.scans += 1
         if self.scans > _MOST_SCANS:
             raise TooManyParts(f"has more than {_MOST_SCANS} scans")
-        found = self.source.search(_MARKER_BEHIND_SCAN, start)
+        found = self.source.search(MARKER_BEHIND_SCAN, start)
         end = self.source.size if found is None else found
         self.plan.keep(start, end)
         return end

@@ -14,11 +14,11 @@ from lookup import addresses
 from lookup.models import Asset
 
 
-def iso(moment: datetime) -> str:
-    """Return `moment` in ISO 8601, in UTC with `Z` and always three decimals."""
-    if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+def iso(timestamp: datetime) -> str:
+    """Return `timestamp` in ISO 8601, in UTC with `Z` and always three decimals."""
+    if timestamp.tzinfo is not UTC:
+        timestamp = timestamp.astimezone(UTC)
+    return timestamp.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def number(value: float) -> int | float:

@@ -182,8 +182,10 @@ def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpR
 
 
 def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, parent: Comment | None) -> Comment | None:
-    """The new comment; None where the form has errors now. A refused one counts, too. Http404: what it belongs to is
-    gone."""
+    """Return the new comment; None where the form has errors now. A refused one counts, too.
+
+    Http404: the profile or the parent comment was deleted.
+    """
     by = cast("User", request.user)
     try:
         count(limits.COMMENTS, by)

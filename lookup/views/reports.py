@@ -81,7 +81,7 @@ def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
 def _sent(
     request: SignedInRequest, page: ProfilePage, comment: Comment | None, form: ReportForm, back: str
 ) -> HttpResponse:
-    """Send the report. Http404: the profile is gone."""
+    """Send the report. Http404: the profile was deleted."""
     given = {key: form.cleaned_data[key] for key in ("reason", "text")}
     try:
         reports.send(user=User(pk=page.user.id), name=page.name, comment=comment, by=request.user, **given)

@@ -22,7 +22,7 @@ class SchemaEditor(DatabaseSchemaEditor):
     """
 
     def __enter__(self) -> SchemaEditor:
-        """As the base class has it."""
+        """Begin as Django does, then set both limits of the transaction."""
         super().__enter__()
         if self.atomic_migration:
             self.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'", params=None)
