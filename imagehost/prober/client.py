@@ -103,7 +103,7 @@ def _ask(file: int, request: wire.Message) -> Answer:
 
 
 def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int, float]:
-    """The child's output, exit status and processor time. Raises Killed; Failed; _Lost where no child began."""
+    """Return the child's output, exit status and processor time. Raises Killed; Failed; _Lost where no child began."""
     give_up_at = time.monotonic() + PATIENCE
     said, status = bytearray(), bytearray()
     with selectors.DefaultSelector() as waiting:

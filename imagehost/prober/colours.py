@@ -33,7 +33,7 @@ def to_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def of_codes(primaries: int, transfer: int) -> bytes | None:
-    """The profile of the colours with these code points (H.273); None where they are as in sRGB, or not known."""
+    """Return the profile of the colours of these code points (H.273); None where they are as in sRGB, or not known."""
     if primaries not in _PRIMARIES or transfer not in {_PQ, _HLG, *_SAME}:
         return None
     if primaries == _BT709 and transfer in _SAME:
@@ -56,7 +56,7 @@ def _xyz(values: tuple[float, float, float]) -> bytes:
 
 
 def _shown(transfer: int, value: float) -> float:
-    """The light of a coded value, 1 for the brightest that a preview shows.
+    """Return the light of a coded value, 1 for the brightest that a preview shows.
 
     What is brighter than paper is compressed; darker tones stay.
     """
@@ -67,13 +67,13 @@ def _shown(transfer: int, value: float) -> float:
 
 
 def _pq(value: float) -> float:
-    """cd/m² (SMPTE ST 2084)."""
+    """Return the light of a coded value in cd/m² (SMPTE ST 2084)."""
     power = value ** (32 / 2523)
     base = max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
     return float(10_000 * base ** (16384 / 2610))
 
 
 def _hlg(value: float) -> float:
-    """cd/m² on a screen of 1000 (ITU-R BT.2100)."""
+    """Return the light of a coded value in cd/m², on a screen of 1000 (ITU-R BT.2100)."""
     scene = value**2 / 3 if value <= 0.5 else (math.exp((value - 0.55991073) / 0.17883277) + 0.28466892) / 12
     return float(1000 * scene**1.2)

@@ -165,7 +165,7 @@ def _prctl(option: int, *arguments: int) -> int:
 
 
 def _filter() -> bytes:
-    """The instructions of classic BPF (seccomp(2)): for each call its own, which end by allowing or refusing it."""
+    """Return the instructions of classic BPF (seccomp(2)): those of each call end by allowing or refusing it."""
     steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, _ARCHITECTURE), (_RETURN, 0, 0, _REFUSED)]
     steps.append((_LOAD, 0, 0, _NUMBER_AT))
     for name, number in zip(_NUMBERS[::3], _NUMBERS[_COLUMN::3], strict=True) if _COLUMN else ():
@@ -175,7 +175,7 @@ def _filter() -> bytes:
 
 
 def _of_call(number: int, conditions: list[tuple[int, int, int, bool]]) -> list[tuple[int, int, int, int]]:
-    """A call of another number goes on behind these instructions."""
+    """Return the instructions for one call; a call of another number goes on behind them."""
     steps = []
     for left, (argument, test, value, must_hold) in zip(range(len(conditions), 0, -1), conditions, strict=True):
         to_refusal = 2 * left - 1

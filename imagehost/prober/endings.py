@@ -29,7 +29,7 @@ _MOST_STILL = 16 << 20  # bytes of such a WebP
 _MOST_FRAME_PIXELS = 200_000_000  # of all frames of a GIF
 _LEAST_FRAME_PIXELS = 50_000  # that a frame counts, since each has a cost of its own
 _EOI = b"\xff\xd9"
-_FILL = 0xFF  # may stand before a marker of a JPEG, as often as one likes
+_FILL = 0xFF  # any number of these may precede a marker of a JPEG
 
 
 def blank(file: BinaryIO, type_: MediaType) -> None:
@@ -61,7 +61,7 @@ class _Part(io.RawIOBase):
 
     @property
     def reached(self) -> int:
-        """The position in the file up to which it was read."""
+        """Return the position in the file up to which it was read."""
         return self._start + self._position - len(self._prefix)
 
     def read(self, size: int = -1, /) -> bytes:
@@ -86,7 +86,7 @@ class _Part(io.RawIOBase):
 
 
 def _where_done(part: Callable[[int], _Part], start: int, end: int, type_: MediaType) -> int | None:
-    """The position at which a decoder has the whole picture; None where it needs more than there is up to `end`.
+    """Return the position at which a decoder has the whole picture; None where it needs more than there is up to `end`.
 
     `part` makes the picture, to be read byte by byte from a position on; `start`: of its data.
     """
@@ -119,7 +119,7 @@ class _Scan(NamedTuple):
 
 
 def _jpeg(source: Source, changes: Overwrites) -> None:
-    """Of each picture: behind an HDR photo is its gain map."""
+    """Blank the rest of each picture: behind an HDR photo is its gain map."""
     start = 0
     while scan := _last_scan(source, start):
         _blank_scan(source, changes, start, scan)
@@ -140,7 +140,7 @@ def _blank_scan(source: Source, changes: Overwrites, start: int, scan: _Scan) ->
 
 
 def _last_scan(source: Source, start: int) -> _Scan | None:
-    """The last scan of the picture at `start`; None where there is none."""
+    """Return the last scan of the picture at `start`; None where there is none."""
     if source.read(start, 2) != b"\xff\xd8":
         return None
     position, components, is_sequential, scan = start + 2, 0, False, None
@@ -158,7 +158,7 @@ def _last_scan(source: Source, start: int) -> _Scan | None:
 
 
 def _where_equal(low: int, high: int, part: Callable[[int], BinaryIO | _Part], type_: MediaType) -> int | None:
-    """The first end between `low` and `high` of which `part` is the same picture; None where that is the last."""
+    """Return the first end between `low` and `high` where `part` is the same picture; None where it is the last."""
     whole = _pixels(part(high), type_)
     if whole is None or high - _SLACK <= low or _pixels(part(high - _SLACK), type_) != whole:
         return None
@@ -182,7 +182,7 @@ def _pixels(part: BinaryIO | _Part, type_: MediaType) -> bytes | None:
 
 
 def _webp(source: Source, changes: Overwrites) -> None:
-    """Of a still picture."""
+    """Blank the rest of a still picture."""
     position = 12
     while len(head := source.read(position, 8)) == 8:
         end = position + 8 + int.from_bytes(head[4:], "little")
@@ -196,7 +196,7 @@ def _webp(source: Source, changes: Overwrites) -> None:
 
 
 def _cut_webp(source: Source, chunk: int, stop: int) -> BinaryIO:
-    """The picture whose data ends at `stop`."""
+    """Return the picture whose data ends at `stop`."""
     before = b"".join(source.read(at, min(LARGEST_READ, stop - at)) for at in range(0, stop, LARGEST_READ))
     padding = bytes((stop - chunk) % 2)
     size = (stop - chunk - 8).to_bytes(4, "little")
@@ -212,7 +212,7 @@ class _Stream:
         self.is_over = False
 
     def rest_of(self, piece: bytes, left: int) -> tuple[int, int]:
-        """(bytes of `piece` behind the end of the stream, bytes decompressed), of at most `left`."""
+        """Return (bytes of `piece` behind the end of the stream, bytes decompressed), of at most `left`."""
         if self.is_over:
             return len(piece), 0
         made = 0
@@ -226,7 +226,7 @@ class _Stream:
 
 
 def _png(source: Source, changes: Overwrites) -> None:
-    """A chunk with a rest gets zeros there, and its checksum."""
+    """Blank the rest of each picture: a chunk with one gets zeros there, and its checksum."""
     position, stream, left = 8, _Stream(), _MOST_BYTES
     while len(head := source.read(position, 8)) == 8 and head[4:] != b"IEND":
         length, kind = int.from_bytes(head[:4], "big"), head[4:]
@@ -254,7 +254,7 @@ _FIRST = {b"IDAT": 0, b"fdAT": 4}  # bytes of a chunk before its piece of the st
 
 
 def _blank_chunk(source: Source, changes: Overwrites, kind: int, stop: int, end: int) -> None:
-    """`kind`: the position of the chunk's type."""
+    """Blank a chunk from `stop` on, and write its checksum. `kind`: the position of the chunk's type."""
     tails.check(source, stop, end)
     changes.fill(stop, end)
     checksum = 0
@@ -280,18 +280,18 @@ def _gif(source: Source, changes: Overwrites) -> None:
                 int.from_bytes(frame[5:7], "little") * int.from_bytes(frame[7:9], "little"), _LEAST_FRAME_PIXELS
             )
             if left >= 0:
-                alone = head[:6] + frame[5:9] + colours + b"," + bytes(4) + frame[5:]
-                _blank_blocks(source, changes, alone, position + 10, blocks)
+                before = head[:6] + frame[5:9] + colours + b"," + bytes(4) + frame[5:]
+                _blank_blocks(source, changes, before, position + 10, blocks)
         position = blocks[-1] + 1
 
 
 def _colours(flags: int) -> int:
-    """Bytes of a table of colours."""
+    """Return how many bytes the table of colours has."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
 def _blocks(source: Source, position: int) -> list[int]:
-    """The positions of data blocks, and of the empty one behind them or the end of the file."""
+    """Return the positions of data blocks, and of the empty one behind them or the end of the file."""
     found = [position]
     while length := source.read(position, 1).ljust(1, b"\0")[0]:
         position += length + 1

@@ -56,7 +56,7 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The first frame, upright, in sRGB, with alpha or not, no side longer than `longest_side`. Raises as `facts`."""
+    """Return the first frame: upright, in sRGB, perhaps with alpha, no side over `longest_side`. Raises as `facts`."""
     try:
         return _thumbnail(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
@@ -76,14 +76,14 @@ def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Ima
 
 
 def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes | None:
-    """The profile by which browsers show it: code points come before the embedded one in a PNG, after it in an AVIF."""
+    """Return the profile that browsers use: code points come before the embedded one in a PNG, after it in an AVIF."""
     if type_ is media.PNG:
         return _coded_colours(file) or embedded
     return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
 
 
 def _coded_colours(file: BinaryIO) -> bytes | None:
-    """The profile of the code points of a PNG (third edition, 11.3.2.6)."""
+    """Return the profile of the code points of a PNG (third edition, 11.3.2.6)."""
     file.seek(8)
     while len(head := file.read(8)) == 8 and head[4:] != b"IDAT":
         if head[4:] == b"cICP" and len(codes := file.read(2)) == 2:

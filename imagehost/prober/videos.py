@@ -68,7 +68,7 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
 
 
 def coded_colours(file: BinaryIO, type_: MediaType) -> bytes | None:
-    """The profile of the code points of an AVIF; None where FFmpeg cannot read it."""
+    """Return the profile of the code points of an AVIF; None where FFmpeg cannot read it."""
     try:
         with _opened(file, type_) as container:
             context = _picture(container, type_).codec_context

@@ -64,7 +64,7 @@ class Numbers:
         self.position = position
 
     def take(self, length: int) -> int:
-        """The next number, of `length` bytes."""
+        """Return the next number, of `length` bytes."""
         self.skip(length)
         return self._source.number(self.position - length, length)
 

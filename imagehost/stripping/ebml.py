@@ -137,7 +137,7 @@ class _Walk:
             self._void(track)
 
     def _number(self, parent: _Element, identity: int) -> int:
-        """The number in the child `identity`; 0 without one, which is not valid in any."""
+        """Return the number in the child `identity`; 0 without one, which is not valid in any."""
         for element in _children(self.source, parent):
             if element.identity == identity:
                 return self.source.number(element.body, min(element.end - element.body, 8))
@@ -179,7 +179,7 @@ class _Walk:
                 self._void(element)
 
     def _track_of(self, block: _Element) -> int:
-        """The number of the track of a block, at its start; 0 if that is cut off."""
+        """Return the number of the track of a block, at its start; 0 if that is cut off."""
         head = self.source.read(block.body, min(8, block.end - block.body))
         width = _width(head[0]) if head else 9
         return int.from_bytes(head[:width], "big") & ((1 << 7 * width) - 1) if width <= len(head) else 0

@@ -39,7 +39,7 @@ _LARGEST_NUMBER = 2.0**32
 
 
 def offsets(body: bytes) -> list[int]:
-    """Positions of the pictures behind the first, from the header of the index on. Empty where it is broken."""
+    """Return the positions of pictures behind the first, from the header of the index on. Empty where it is broken."""
     tiff = body.removeprefix(INDEX)
     order = {b"MM\x00*": ">", b"II*\x00": "<"}.get(tiff[:4])
     if order is None or len(body) < INDEX_LENGTH:
@@ -57,7 +57,7 @@ def offsets(body: bytes) -> list[int]:
 
 
 def index(primary: int, gain_map: int, offset: int) -> bytes:
-    """The index of a photo and its gain map: their lengths, and the position of the second from the index' header."""
+    """Return the index of a photo and its gain map. `offset`: the position of the second, from the index' header on."""
     head = b"MM\x00*" + struct.pack(">IH", 8, 3)
     tags = (0xB000, 7, 4, b"0100"), (0xB001, 4, 1, struct.pack(">I", 2)), (0xB002, 7, 32, struct.pack(">I", 50))
     first, second = (0x30000, primary, 0, 0, 0), (0, gain_map, offset, 0, 0)
@@ -66,7 +66,7 @@ def index(primary: int, gain_map: int, offset: int) -> bytes:
 
 
 def of_primary(packet: bytes, *, length: int) -> bytes | None:
-    """The clean XMP of a photo with a gain map of `length` bytes; None where it does not announce one."""
+    """Return the clean XMP of a photo with a gain map of `length` bytes; None where it does not announce one."""
     if _described(packet).get((_ADOBE, "Version")) != ["1.0"]:
         return None
     items = (("Primary", ""), ("GainMap", f' Item:Length="{length}"'))
@@ -80,7 +80,7 @@ def of_primary(packet: bytes, *, length: int) -> bytes | None:
 
 
 def of_map(packet: bytes) -> bytes | None:
-    """The clean XMP of a gain map, of the numbers in `packet`; None where it describes no gain map."""
+    """Return the clean XMP of a gain map, of the numbers in `packet`; None where it describes no gain map."""
     found = _described(packet)
     if found.get((_ADOBE, "Version")) == ["1.0"]:
         space, attributes = _ADOBE, ['hdrgm:Version="1.0"']
@@ -107,7 +107,7 @@ def of_map(packet: bytes) -> bytes | None:
 
 
 def _described(packet: bytes) -> dict[tuple[str, str], list[str]]:
-    """The texts of properties and of their lists by prefix and name; empty where the packet is broken."""
+    """Return the texts of properties and of their lists by prefix and name; empty where the packet is broken."""
     packet = packet.removeprefix(XMP).rstrip(b"\x00")
     if b"<!" in packet:  # a declaration could define entities, which grow
         return {}
@@ -128,12 +128,12 @@ def _described(packet: bytes) -> dict[tuple[str, str], list[str]]:
 
 
 def _texts(part: ElementTree.Element) -> list[str]:
-    """The items of a list, or the one text."""
+    """Return the items of a list, or the one text."""
     return [item.text or "" for item in part.iter(f"{{{_RDF}}}li")] or [part.text or ""]
 
 
 def _number(text: str) -> str | None:
-    """The number as it is written in a clean mark; None for anything else."""
+    """Return the number as it is written in a clean mark; None for anything else."""
     try:
         value = float(text[: _LONGEST_NUMBER + 1])
     except ValueError:
@@ -158,13 +158,13 @@ _MANY, _BASE_COLOUR, _BACKWARD, _COMMON = 0x80, 0x40, 0x04, 0x08
 
 
 def iso_version(body: bytes) -> bytes | None:
-    """The clean mark of ISO 21496-1 of a photo, which is a version alone; None for another one."""
+    """Return the clean mark of ISO 21496-1 of a photo, which is only a version; None for another one."""
     mark = body[: len(ISO) + 4]
     return mark if mark[len(ISO) :][:2] == bytes(2) and len(mark) == len(ISO) + 4 else None
 
 
 def iso_metadata(body: bytes) -> bytes | None:
-    """The clean mark of ISO 21496-1 (annex C) of a gain map: its fixed fields, each in its range; None for another."""
+    """Return the clean mark of ISO 21496-1 (annex C) of a gain map: fixed fields, each in its range, or None."""
     start = len(ISO) + 5
     if iso_version(body) is None or len(body) < start:
         return None
@@ -188,7 +188,7 @@ _UNDEFINED, _SIGNED_RATIONAL, _LONG, _SHORT, _ORIENTATION_TAG = 7, 10, 4, 3, 0x0
 
 
 def headroom(tiff: bytes) -> tuple[int, int, int, int] | None:
-    """The two fractions in Apple's maker note by which the gain map is scaled; None where there are none."""
+    """Return the two fractions in Apple's maker note by which the gain map is scaled; None where there are none."""
     if tiff[:4] != b"MM\x00*" or len(tiff) < 8:
         return None
     exif = _value(tiff, int.from_bytes(tiff[4:8], "big"), _EXIF_TAG)
@@ -209,7 +209,7 @@ def headroom(tiff: bytes) -> tuple[int, int, int, int] | None:
 
 
 def _value(tiff: bytes, start: int, tag: int) -> int | None:
-    """The value of a tag in the big-endian directory at `start`, which is a position for all longer than four bytes."""
+    """Return the value of a tag in the big-endian directory at `start`: a position if it has over four bytes."""
     if start + 2 > len(tiff):
         return None
     (count,) = struct.unpack_from(">H", tiff, start)
@@ -221,7 +221,7 @@ def _value(tiff: bytes, start: int, tag: int) -> int | None:
 
 
 def exif(orientation: int, fractions: tuple[int, int, int, int]) -> bytes:
-    """A TIFF of the orientation and of a maker note with the fractions of `headroom`, and nothing else."""
+    """Return a TIFF of the orientation and of a maker note with the fractions of `headroom`, and nothing else."""
     rationals = struct.pack(">4i", *fractions)
     entries = [(_HEADROOM_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 44)),
                (_GAIN_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 52))]  # fmt: skip

@@ -21,7 +21,7 @@ _NO_TEXT = {b"mluc": struct.pack(">II", 0, 12), b"desc": struct.pack(">I", 1)}  
 
 
 def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
-    """The profile without private tags, at the same length; None for one that decoders refuse.
+    """Return the profile without private tags, at the same length; None for one that decoders refuse.
 
     A monitor's profile with private tags is its owner's: it loses name, date, maker and model too. `only_colours`:
     without any text.
@@ -48,7 +48,7 @@ def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
 
 
 def _write_tags(new: bytearray, profile: bytes, entries: list[tuple[bytes, int, int]], *, without_name: bool) -> None:
-    """Every tag stays where it was."""
+    """Write the tags of `entries` where they were."""
     new[_HEAD - 4 : _HEAD] = len(entries).to_bytes(4, "big")
     for number, (tag, start, length) in enumerate(entries):
         content = profile[start : start + length]

@@ -27,7 +27,10 @@ class _Location(NamedTuple):
 
 
 def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box], coverage: Coverage) -> None:
-    """`data`: the mdat boxes, which may contain items, as may idat. `coverage`: gets the bytes of all items."""
+    """Blank private items and properties. `data`: the mdat boxes, which may contain items, as may idat.
+
+    `coverage` gets the bytes of all items.
+    """
     parts: dict[bytes, Box] = {}
     for box in children(source, meta.body + 4, meta.end, blank):
         if box.kind not in _KEPT:

@@ -164,7 +164,7 @@ def _samples(source: Source, tables: Box, movie: Movie, track: int, *, is_sound:
 
 
 def _identity(source: Source, trak: Box) -> int:
-    """The number by which fragments name a track; 0 without a header, as in players."""
+    """Return the number by which fragments name a track; 0 without a header, as in players."""
     for box in children(source, trak.body, trak.end):
         if box.kind == b"tkhd":
             return source.number(box.body + (20 if source.number(box.body, 1) == 1 else 12), 4)

@@ -69,7 +69,7 @@ class Coverage:
         numbers.append(number)
 
     def rest(self, boxes: list[Box]) -> Iterator[tuple[int, int]]:
-        """The parts of the bodies of `boxes`, which are in the file's order, that nothing occupies."""
+        """Yield the parts of the bodies of `boxes`, which are in the file's order, that nothing occupies."""
         ranges = self._sorted()
         start, end = next(ranges, _NONE)
         for box in boxes:
@@ -96,7 +96,7 @@ _NONE = (1 << 64, 1 << 64)
 
 
 def of_tables(source: Source, stbl: Box) -> Iterator[Run]:
-    """The samples by the tables, chunk by chunk; none for a track whose samples are in fragments."""
+    """Yield the samples by the tables, chunk by chunk; none for a track whose samples are in fragments."""
     tables = {box.kind: box for box in children(source, stbl.body, stbl.end)}
     offsets = tables.get(b"stco") or tables.get(b"co64")
     sizes = tables.get(b"stsz") or tables.get(b"stz2")
@@ -116,7 +116,7 @@ def of_tables(source: Source, stbl: Box) -> Iterator[Run]:
 
 
 def has_one_size(source: Source, stbl: Box) -> bool:
-    """Whether one number is the size of all samples, which in QuickTime's sound is not the size in bytes."""
+    """Return whether one number is the size of all samples, which in QuickTime's sound is not the size in bytes."""
     return any(box.kind == b"stsz" and source.number(box.body + 4, 4) for box in children(source, stbl.body, stbl.end))
 
 
@@ -128,7 +128,7 @@ def _count(source: Source, box: Box, *, at: int, width: int) -> int:
 
 
 def _numbers(source: Source, start: int, count: int, width: int) -> Iterator["array[int]"]:
-    """Big-endian numbers of `width` bytes."""
+    """Yield big-endian numbers of `width` bytes."""
     for first in range(0, count, _AT_ONCE):
         some = min(_AT_ONCE, count - first)
         numbers = array(_CODES[width], source.exactly(start + first * width, some * width))
@@ -138,7 +138,7 @@ def _numbers(source: Source, start: int, count: int, width: int) -> Iterator["ar
 
 
 def _of_chunks(source: Source, stsc: Box, chunks: int) -> Iterator[tuple[int, int]]:
-    """(samples, number of the sample entry) of each chunk."""
+    """Yield (samples, number of the sample entry) of each chunk."""
     flat = chain.from_iterable(_numbers(source, stsc.body + 8, 3 * _count(source, stsc, at=4, width=12), 4))
     rows = zip(flat, flat, flat, strict=True)
     expected = 1
@@ -170,7 +170,7 @@ class _Sizes:
         self._next = 0
 
     def take(self, samples: int) -> Iterator[tuple[int, Iterable[int]]]:
-        """(bytes together, bytes of each) of the next `samples` samples, or of those that remain, in pieces."""
+        """Yield (bytes together, bytes of each) of the next `samples` samples, or of those that remain, in pieces."""
         samples = min(samples, self.left)
         self.left -= samples
         if self._same:
@@ -196,7 +196,7 @@ class Fragment(NamedTuple):
 
 
 def fragment(source: Source, tfhd: Box, defaults: dict[int, Defaults], *, moof: int, behind: int) -> Fragment:
-    """`moof`: its position; `behind`: the end of the data of the fragment before, in the same moof."""
+    """Return the fragment of a `tfhd`. `moof`: its position; `behind`: the end of the fragment before, in that moof."""
     numbers = Numbers(source, tfhd.body, tfhd.end)
     flags, track = numbers.take(4), numbers.take(4)
     base = numbers.take(8) if flags & _BASE else moof if flags & _FROM_FRAGMENT else behind
@@ -209,7 +209,7 @@ def fragment(source: Source, tfhd: Box, defaults: dict[int, Defaults], *, moof: 
 
 
 def of_fragment(source: Source, found: Fragment, truns: list[Box]) -> Iterator[Run]:
-    """The samples of a fragment. A run without an offset follows the one before."""
+    """Yield the samples of a fragment. A run without an offset follows the one before."""
     position = found.base
     for trun in truns:
         numbers = Numbers(source, trun.body, trun.end)

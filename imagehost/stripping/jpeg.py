@@ -38,7 +38,7 @@ def strip(file: BinaryIO) -> None:
 
 
 def _descriptions(source: Source, start: int, marker: int) -> Iterator[tuple[int, bytes]]:
-    """(start, body) of the segments of `marker` before the first scan of the picture at `start`."""
+    """Yield (start, body) of the segments of `marker` before the first scan of the picture at `start`."""
     position = start + 2
     while (found := source.search(_MARKER, position)) is not None:
         source.count_part()
@@ -53,7 +53,7 @@ def _descriptions(source: Source, start: int, marker: int) -> Iterator[tuple[int
 
 
 def _gain_map(source: Source) -> "_GainMap | None":
-    """The walk of the gain map to which an index in the first picture's header leads, if it is sound."""
+    """Return the walk of the gain map to which an index in the first picture's header leads, if it is sound."""
     for start, body in _descriptions(source, 0, _APP2):
         for offset in gain_maps.offsets(body) if body.startswith(gain_maps.INDEX) else ():
             walk = _GainMap(source, start + 8 + offset)
@@ -66,7 +66,7 @@ def _gain_map(source: Source) -> "_GainMap | None":
 
 
 def _profile(source: Source, start: int) -> dict[int, bytes]:
-    """The segments of the colour profile of the picture at `start`, cleaned, by position; none if one is missing."""
+    """Return the segments of the colour profile of the picture at `start`, cleaned, by position; {} if one is missing."""
     found: dict[int, tuple[int, bytes]] = {}
     counts = set()
     for position, body in _descriptions(source, start, _APP2):
@@ -102,7 +102,7 @@ class _Walk:
         self.scans = 0
 
     def joined(self) -> Plan:
-        """The plan of the picture; of an HDR photo with its index and its gain map."""
+        """Return the plan of the picture; of an HDR photo with its index and its gain map."""
         if self.gain_map is None or self.before_index is None:
             return self.plan
         head = self.before_index.length

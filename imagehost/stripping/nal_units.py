@@ -111,7 +111,7 @@ class Units:
 
 
 def _payloads(content: bytes) -> Iterator[tuple[int, int, int]]:
-    """(type, start, end) of each message."""
+    """Yield (type, start, end) of each message."""
     position = 0
     while position + 2 <= len(content):
         numbers = []
@@ -142,7 +142,7 @@ def _of_hevc(source: Source, box: Box) -> Iterator[tuple[int, int]]:
 
 
 def _next(numbers: Numbers) -> tuple[int, int]:
-    """(start, end) of a unit after its length of two bytes."""
+    """Return (start, end) of a unit after its length of two bytes."""
     length = numbers.take(2)
     start = numbers.position
     numbers.skip(length)

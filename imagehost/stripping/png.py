@@ -101,7 +101,7 @@ def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
 
 
 def _unpacked(packed: bytes) -> tuple[bytes, int]:
-    """The profile, and how many bytes are behind it; empty where it is damaged."""
+    """Return the profile, and how many bytes are behind it; empty where it is damaged."""
     unpacking = zlib.decompressobj()
     try:
         profile = unpacking.decompress(packed, icc.LARGEST + 1)

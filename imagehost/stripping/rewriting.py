@@ -58,7 +58,7 @@ class Source:
         return found
 
     def whole(self, start: int, end: int, *, most: int) -> bytes:
-        """The bytes from `start` to `end`, in pieces. Malformed: more than `most`, or the file ends earlier."""
+        """Return the bytes from `start` to `end`, in pieces. Malformed: more than `most`, or the file ends earlier."""
         if end - start > most:
             raise Malformed(f"{end - start} bytes at byte {start} are more than {most}")
         pieces = range(start, end, LARGEST_READ)

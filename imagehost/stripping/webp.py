@@ -67,7 +67,7 @@ class _Walk:
         return None
 
     def _profile(self, chunks: list[_Chunk]) -> bytes | None:
-        """The first colour profile, cleaned, which decoders read only if VP8X comes first."""
+        """Return the first colour profile, cleaned, which decoders read only if VP8X comes first."""
         if not chunks or chunks[0].kind != b"VP8X":
             return None
         for chunk in chunks:
