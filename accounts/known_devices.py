@@ -31,7 +31,7 @@ class Device:
 
 
 def of(request: HttpRequest) -> Device | None:
-    """The device that the cookie names; None where it is missing, too old or changed."""
+    """Return the device that the cookie names; None where it is missing, too old or changed."""
     try:
         key, *logins = signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE, max_age=LIFETIME)
     except signing.BadSignature:

@@ -1,6 +1,6 @@
-"""The one place where e-mails are sent: with the headers of automatic mail, and few to one address.
+"""Sends all emails: with the headers of automatic mail, and few to one address.
 
-An address gets at most 5 e-mails an hour and 20 a day, of all kinds together. Pages answer the same whether an e-mail
+An address gets at most 5 emails an hour and 20 a day, of all kinds together. Pages answer the same whether an email
 was sent or held back: what an address has received says whether it has an account.
 """
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def send(message: EmailMessage, *, is_notice: bool) -> bool:
-    """Send an e-mail to its addresses; False where one of them has had too many.
+    """Send an email to its addresses; False where one of them has had too many.
 
     `is_notice`: a visitor who is not signed in cannot cause it. Over the limit, notices have places of their own, so
     that five requests for a new password do not hide that the password was changed. SMTPException, OSError: it was not

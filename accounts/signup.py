@@ -25,7 +25,7 @@ from accounts.models.users import username_validator
 username_validators = [username_validator]
 
 SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
-VISITORS_MAILS = {  # that anybody can cause for any address
+VISITORS_MAILS = {  # which a visitor can cause for any address
     "account/email/account_already_exists",
     "account/email/email_confirmation",
     "account/email/email_confirmation_signup",
@@ -52,7 +52,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return password
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Through `accounts.mail`. Everything but VISITORS_MAILS is a notice."""
+        """Send an email through `accounts.mail`. Everything but VISITORS_MAILS is a notice."""
         named = {"request": self.request, "email": email, "current_site": get_current_site(self.request), **context}
         message = self.render_mail(template_prefix, email, named)
         mail.send(message, is_notice=template_prefix not in VISITORS_MAILS)
@@ -87,7 +87,7 @@ class AccountAdapter(DefaultAccountAdapter):
         self._login_failed_rl_usage.usage += by_name.usage
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """The name, with the known device or else the network that it is typed in."""
+        """Return the name, with the known device or else the network that it is typed in."""
         login = _login_of(credentials)
         address = self.get_client_ip(request)
         place = known_devices.key_for(request, login) or client_address.network_of(address) or address
@@ -115,7 +115,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 def _login_of(credentials: dict[str, Any]) -> str:
-    """The name or the address of a login."""
+    """Return the name or the address of a login."""
     return str(credentials.get("email") or credentials.get("username") or "")
 
 

@@ -86,9 +86,9 @@ COMMENTS = Limit("comments", 30, "comments and replies that a user sends in an h
 REPORTS = Limit("reports", 20, "reports that a user sends in an hour, refused ones too", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 SEARCHES = Limit("searches", 30, "searches for people of an address")
-MAILS = Limit("mails", 5, "e-mails to an address in an hour", window=HOUR)
-MAILS_OF_A_DAY = Limit("mails-of-a-day", 20, "e-mails to an address in a day", window=DAY)
-NOTICES = Limit("notices", 5, "notices to an address in an hour, once it has had its e-mails", window=HOUR)
+MAILS = Limit("mails", 5, "emails to an address in an hour", window=HOUR)
+MAILS_OF_A_DAY = Limit("mails-of-a-day", 20, "emails to an address in a day", window=DAY)
+NOTICES = Limit("notices", 5, "notices to an address in an hour, once it has had its emails", window=HOUR)
 NOTICES_OF_A_DAY = Limit("notices-of-a-day", 20, "notices to an address in a day, likewise", window=DAY)
 # Events that the audit trail takes: counted by `take`
 SIGN_IN_FAILURES = Limit("sign-in-failures", 5, "failed sign-ins of an account that are recorded", window=HOUR)
