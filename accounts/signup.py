@@ -57,6 +57,10 @@ class AccountAdapter(DefaultAccountAdapter):
         message = self.render_mail(template_prefix, email, named)
         mail.send(message, is_notice=template_prefix not in VISITORS_MAILS)
 
+    def format_email_subject(self, subject: str) -> str:
+        """Return allauth's subject in sentence case."""
+        return str(super().format_email_subject(subject.capitalize()))
+
     def is_safe_url(self, url: str | None) -> bool:
         """allauth's answer; an address that cannot be read is not safe, where allauth's would raise."""
         try:
