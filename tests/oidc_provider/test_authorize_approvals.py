@@ -7,7 +7,18 @@ from django.test import Client
 
 from oidc_provider.applications import applications
 from oidc_provider.models import Approval
-from tests.oidc_provider.protocol import App, authorize, code_for, decide, error_sent_back, sent_back
+from tests.oidc_provider.protocol import (
+    AUTHORIZE,
+    FORM,
+    ISSUER,
+    App,
+    authorization_query,
+    authorize,
+    code_for,
+    decide,
+    error_sent_back,
+    sent_back,
+)
 
 
 def _is_asked(browser: Client, app: App, scope: str, **changes: str) -> bool:
@@ -92,3 +103,21 @@ def test_prompt_none_answers_with_the_missing_step(browser: Client, app: App) ->
     wider = authorize(browser, app.application, scope="openid identify", prompt="none")
     assert error_sent_back(wider) == "consent_required"
     assert not _is_asked(browser, app, "openid", prompt="none")
+
+
+def test_an_immediate_answer_to_the_app_is_kept_by_no_cache_and_names_no_page(browser: Client, app: App) -> None:
+    """A code, or an error, that comes without a page has the headers of one that comes after Allow."""
+    query = authorization_query(app.application, prompt="none")
+    refused = [browser.get(f"{AUTHORIZE}?{query}"), browser.post(AUTHORIZE, query, content_type=FORM)]
+    assert [error_sent_back(answer) for answer in refused] == ["consent_required"] * 2
+    code_for(browser, app.application)
+    allowed = [browser.get(f"{AUTHORIZE}?{query}"), browser.post(AUTHORIZE, query, content_type=FORM)]
+    for answer in allowed:
+        values = sent_back(answer)
+        assert values == {"code": values["code"], "state": "the state", "iss": ISSUER}
+    for answer in [*refused, *allowed]:
+        assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
+        assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+        assert answer["X-Request-Id"]
+        assert not answer.cookies
+        assert not answer.content

@@ -15,7 +15,7 @@ from accounts.models import User
 from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant
 from tests.factories.oidc_provider import REDIRECT_URL
-from tests.oidc_provider.protocol import App, authorize, log_in, sent_back, waiting_at
+from tests.oidc_provider.protocol import App, authorize, code_for, log_in, place_of, sent_back, waiting_at
 
 JUST_IN_TIME = timedelta(minutes=9, seconds=59)
 TOO_LATE = timedelta(minutes=10)
@@ -78,6 +78,21 @@ def test_a_visitor_gets_a_cookie_for_ten_minutes_and_no_session(clock: time_mach
     assert not Session.objects.exists()
     assert _hint(visitor) == "ada"
     clock.shift(TOO_LATE + timedelta(seconds=1))
+    assert _hint(visitor) == ""
+
+
+@pytest.mark.parametrize("decision", ["allow", "cancel", ""])
+def test_the_answer_to_the_app_drops_the_cookie(browser: Client, app: App, decision: str) -> None:
+    """By Allow, by Cancel, and by a kept approval, for which the consent page has nothing to ask."""
+    if not decision:
+        code_for(browser, app.application)
+    visitor = Client()
+    consent = waiting_at(authorize(visitor, app.application, login_hint="ada"))
+    log_in(visitor, consent)
+    answer = visitor.post(consent, {"decision": decision}) if decision else visitor.get(consent)
+    assert place_of(answer) == app.application.redirect_urls[0]
+    assert (answer.cookies["waiting_apps"].value, answer.cookies["waiting_apps"]["max-age"]) == ("", 0)
+    visitor.logout()
     assert _hint(visitor) == ""
 
 

@@ -67,6 +67,14 @@ def test_another_account_is_chosen_by_a_login(app: App, browser: Client, other_u
     assert _signed_in_with(app, decide(browser, answer)) == other_user.pk
 
 
+def test_who_signed_in_at_the_very_time_of_the_request_is_asked(
+    clock: time_machine.Traveller, app: App, user: User
+) -> None:
+    browser = Client()
+    log_in(browser, "/dashboard/")
+    _asked(browser, app)
+
+
 def test_a_visitor_chooses_by_the_login(app: App, user: User) -> None:
     visitor = Client()
     waiting = waiting_at(authorize(visitor, app.application, prompt="select_account"))
