@@ -106,6 +106,13 @@ def test_a_login_with_the_second_factor_opens_them(operator: User) -> None:
     assert where(browser, WALL) == "/admin/"
 
 
+def test_a_proof_counts_as_long_as_there_is_a_second_factor(operator: User) -> None:
+    browser = signed_in(operator, second_factors.with_app(operator))
+    assert where(browser, "/admin/") == "/admin/"
+    Authenticator.objects.all().delete()
+    assert where(browser, "/admin/") == WALL
+
+
 def test_a_session_from_before_confirms_it_and_goes_on_where_it_wanted(operator: User) -> None:
     browser = signed_in(operator)
     secret = second_factors.with_app(operator)
@@ -168,6 +175,15 @@ class TestGrace:
         set_up_app(signed_in(helper))
         Authenticator.objects.all().delete()
         assert where(signed_in(helper), "/admin/") == WALL
+
+    def test_it_opens_nothing_to_who_has_a_second_factor_and_has_not_used_it(self, operator: User) -> None:
+        ada = UserFactory(username="Ada")
+        secret, browser = second_factors.with_app(ada), Browser()
+        users.change(user=ada, values={"is_staff": True}, by=operator)
+        browser.client.force_login(ada)
+        assert where(browser, "/admin/") == WALL
+        assert "Confirm your second factor" in browser.text
+        assert where(signed_in(ada, secret), "/admin/") == "/admin/"
 
     def test_who_is_no_longer_staff_has_none(self, helper: User, operator: User) -> None:
         users.change(user=helper, values={"is_staff": False}, by=operator)
