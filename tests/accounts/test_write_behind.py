@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import queue
 import threading
 
 import pytest
@@ -15,17 +16,17 @@ from accounts import write_behind
 from accounts.write_behind import WriteBehindBuffer
 
 SECONDS = 10
+AT_ONCE = 0.01
 
 
 @pytest.fixture(autouse=True)
-def _writes_at_once(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_background(settings: LazySettings) -> None:
     settings.WRITE_NOTES_IN_BACKGROUND = True
-    monkeypatch.setattr(write_behind, "INTERVAL", 0.01)
 
 
 def test_each_note_leads_to_a_write() -> None:
     written = threading.Semaphore(0)
-    buffer = WriteBehindBuffer[int]("test", lambda notes: written.release())
+    buffer = WriteBehindBuffer[int]("test", lambda notes: written.release(), interval=AT_ONCE)
     for number in range(3):
         buffer.note(number)
         assert written.acquire(timeout=SECONDS)
@@ -40,7 +41,7 @@ def test_the_thread_outlives_an_error(caplog: pytest.LogCaptureFixture) -> None:
         if problems:
             raise problems.pop()
 
-    buffer = WriteBehindBuffer("test", fail_once)
+    buffer = WriteBehindBuffer("test", fail_once, interval=AT_ONCE)
     for number in range(2):
         buffer.note(number)
         assert written.acquire(timeout=SECONDS)
@@ -63,12 +64,59 @@ def test_an_error_that_comes_again_and_again_is_logged_once(caplog: pytest.LogCa
     assert [record.getMessage() for record in caplog.records] == ["The notes of test could not be written."] * 2
 
 
-def test_the_end_of_a_process_writes_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thread_writes_what_comes_during_a_write() -> None:
+    stored: list[list[int]] = []
+    is_done = threading.Event()
+
+    def store(notes: list[int]) -> None:
+        stored.append(notes)
+        if len(stored) == 1:
+            buffer.note(2)  # the last one that ever comes
+        else:
+            is_done.set()
+
+    buffer = WriteBehindBuffer("test", store, interval=AT_ONCE)
+    buffer.note(1)
+    assert is_done.wait(SECONDS)
+    assert stored == [[1], [2]]
+
+
+def test_the_thread_tries_again_where_the_database_was_away_although_no_note_follows() -> None:
+    problems = [OperationalError("away"), OperationalError("away")]
+    stored: list[int] = []
+    is_done = threading.Event()
+
+    def store(notes: list[int]) -> None:
+        if problems:
+            raise problems.pop()
+        stored.extend(notes)
+        is_done.set()
+
+    buffer = WriteBehindBuffer("test", store, interval=AT_ONCE)
+    buffer.note(1)
+    assert is_done.wait(SECONDS)
+    assert stored == [1]
+
+
+def test_the_thread_keeps_no_connection_between_its_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: queue.Queue[str] = queue.Queue()
+
+    class Connection:
+        def close(self) -> None:
+            closed.put(threading.current_thread().name)
+
+    monkeypatch.setattr(write_behind, "connection", Connection())
+    buffer = WriteBehindBuffer[int]("test", lambda notes: None, interval=AT_ONCE)
+    for number in range(2):
+        buffer.note(number)
+        assert closed.get(timeout=SECONDS) == "test"
+
+
+def test_the_end_of_a_process_writes_what_is_left() -> None:
     """As a server's worker ends, which is a child of multiprocessing."""
-    monkeypatch.setattr(write_behind, "INTERVAL", 1000)
     context = multiprocessing.get_context("fork")
     written = context.Semaphore(0)
-    buffer = WriteBehindBuffer[int]("test", lambda notes: written.release())
+    buffer = WriteBehindBuffer[int]("test", lambda notes: written.release(), interval=1000)
     child = context.Process(target=buffer.note, args=(1,))
     child.start()
     child.join(SECONDS)

@@ -168,6 +168,16 @@ class TestGaps:
             self.at(abs(moment), bench, SessionLost("drop") if moment > 0 else SessionResumed())
         assert self.offline_at(bench) == {ADA: expected}
 
+    def test_a_resume_before_all_was_known_again_does_not_end_it(self, bench: Bench) -> None:
+        with time_machine.travel(datetime.fromtimestamp(1000, UTC), tick=False):
+            bench.fill()
+        self.at(1500, bench, SessionLost("drop"))
+        with time_machine.travel(datetime.fromtimestamp(1550, UTC), tick=False):
+            bench.start()  # lists no member before it is lost
+        for moment, event in ((1600, SessionLost("drop")), (1700, SessionResumed()), (1800, SessionLost("drop"))):
+            self.at(moment, bench, event)
+        assert self.offline_at(bench) == {ADA: 1500}
+
     def test_who_was_seen_by_a_reconcile_that_never_ended_was_online_then(self, bench: Bench) -> None:
         with time_machine.travel(datetime.fromtimestamp(1000, UTC), tick=False):
             nonce = bench.start()
