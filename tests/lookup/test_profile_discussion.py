@@ -132,6 +132,22 @@ def test_every_comment_and_reply_is_reached_by_paging(ada: User, bob: User) -> N
         assert Client().get(f"/Ada/comments?{query}").status_code == 404
 
 
+def test_as_many_comments_or_replies_as_a_page_holds_lead_to_no_next_page(ada: User, bob: User) -> None:
+    many = [CommentFactory(user=ada, author=bob, content=f"Comment {number}") for number in range(20)]
+    replies = CommentFactory.create_batch(20, user=ada, author=bob, parent=many[-1])
+    thread = f"/Ada/comments/{many[-1].pk}"
+    shown(ada)
+    for path in ("/Ada", "/Ada/comments", thread):
+        page = page_of(Client().get(path))
+        assert len(page.xpath("//ol//li/div/@id")) >= 20
+        assert [link for link in page.xpath("//a/@href") if "page=2" in link] == []
+    CommentFactory(user=ada, author=bob, content="One more")
+    CommentFactory(user=ada, author=bob, content="One more", parent=replies[0].parent)
+    shown(ada)
+    for path in ("/Ada", "/Ada/comments", thread):
+        assert len([link for link in page_of(Client().get(path)).xpath("//a/@href") if "page=2" in link]) == 1
+
+
 def test_a_like_is_given_and_taken_back_where_it_was_shown(ada: User, bob: User) -> None:
     comment = comments.write(user=ada, content="Hello", by=ada)
     client = _client(bob)

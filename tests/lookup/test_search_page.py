@@ -97,6 +97,15 @@ def test_the_exact_name_is_first_and_more_than_20_are_announced(operator: User) 
     assert len(found("moon1")) == 10
 
 
+@pytest.mark.embedded
+def test_exactly_20_are_shown_without_a_word_of_more(operator: User) -> None:
+    for number in range(20):
+        UserFactory(username=f"Moon{number:02}", display_name="Moon")
+    client = Client()
+    assert len(found("moon", client)) == 20
+    assert "Type more of the name" not in client.get("/search?q=moon").content.decode()
+
+
 def test_many_aliases_of_one_user_do_not_hide_that_there_are_more(operator: User) -> None:
     for number in range(21):
         AliasRowFactory(name__user=operator, name__name=f"Sun{number:02}", redirects=True)

@@ -83,6 +83,16 @@ def test_a_key_with_a_new_end_is_told_of_again_and_a_replaced_one_is_not(
     assert len(mailoutbox) == 2
 
 
+def test_an_owner_who_was_reminded_is_not_reminded_of_the_key_in_its_place(
+    user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
+) -> None:
+    key = ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)
+    remind()
+    keys.rotate(key=key, overlap=timedelta(), by=user)
+    remind()
+    assert len(mailoutbox) == 1
+
+
 def test_the_job_forgets_how_often_keys_were_used_long_ago(user: User, remind: Callable[[], str]) -> None:
     KeyDay.objects.create(key=ApiKeyFactory(owner=user), day=timezone.now().date() - 91 * DAY, count=1)
     assert remind() == "Reminders sent: 0; days of counts deleted: 1."
