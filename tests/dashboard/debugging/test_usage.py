@@ -162,6 +162,37 @@ def test_bars_stand_upon_one_another_inside_the_drawing() -> None:
     assert [label.text for label in chart.labels] == ["x", "z"]
 
 
+def test_bars_lines_and_labels_have_these_places() -> None:
+    chart = charts.stacked({"a": [1, 0, 4], "b": [1, 0, 6]}, ["x", "y", "z"], label_every=2)
+    assert chart.paths == [
+        "M70.7 175.8h169.2v18.2h-169.2zM516.1 121.2h169.2v72.8h-169.2z",
+        "M70.7 157.6h169.2v18.2h-169.2zM516.1 12.0h169.2v109.2h-169.2z",
+    ]
+    assert [(line.at, line.text) for line in chart.lines] == [
+        (194, "0"),
+        (157.6, "2"),
+        (121.2, "4"),
+        (84.8, "6"),
+        (48.4, "8"),
+        (12, "10"),
+    ]
+    middle_of_the_bar = 516.1 + 169.2 / 2
+    assert [(label.at, label.text) for label in chart.labels] == [(155.3, "x"), (round(middle_of_the_bar, 1), "z")]
+
+
+def test_the_texts_of_a_chart_end_before_its_lines_and_are_in_the_middle_below_bars(
+    used: Application, browser: Browser
+) -> None:
+    chart = open_usage(browser, used, "30d").page.xpath('//*[local-name()="svg" and @class="chart"]')[0]
+    assert chart.get("viewbox") == "0 0 720 220"
+    lines, texts = (chart.xpath(f'.//*[local-name()="{name}"]') for name in ("line", "text"))
+    assert {(line.get("x1"), line.get("x2")) for line in lines} == {("44", "712")}
+    assert all(line.get("y1") == line.get("y2") for line in lines)
+    ticks = [(text.get("x"), text.get("text-anchor"), text.get("y")) for text in texts[: len(lines)]]
+    assert ticks == [("38", "end", line.get("y1")) for line in lines]
+    assert {(text.get("y"), text.get("text-anchor")) for text in texts[len(lines) :]} == {("214", "middle")}
+
+
 @pytest.mark.parametrize("period", ["24h", "30d"])
 def test_a_count_of_a_host_whose_clock_is_ahead_stands_in_the_last_row(app: Application, period: str) -> None:
     count(app, RequestKind.CODE, number=3, ago=timedelta(hours=-13))

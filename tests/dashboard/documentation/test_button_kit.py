@@ -45,6 +45,26 @@ def test_a_picture_has_the_size_of_its_name_and_says_what_the_button_does(client
         assert 8 <= float(root.get("width")) - end <= 24
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_mark_and_text_are_in_the_middle_of_a_picture_with_the_same_space_on_both_sides(
+    client: Client, name: str
+) -> None:
+    root = drawn(client, name)
+    width, height = int(root.get("width")), int(root.get("height"))
+    assert root.get("viewBox") == f"0 0 {width} {height}"
+    rect, mark, text = (root.find(f"{SVG}{kind}") for kind in ("rect", "image", "text"))
+    # The line is one unit wide: half of it would be cut off at the edge.
+    assert [float(rect.get(side)) for side in ("x", "y", "width", "height")] == [0.5, 0.5, width - 1, height - 1]
+    left, top, side = (int(mark.get(key)) for key in ("x", "y", "width"))
+    assert (int(mark.get("height")), 2 * top + side) == (side, height)
+    end = left + side
+    if text is not None:
+        assert 8 <= float(text.get("x")) - end <= 12
+        assert float(text.get("y")) == pytest.approx(height / 2 + 0.36 * float(text.get("font-size")))
+        end = int(text.get("x")) + int(text.get("textLength"))
+    assert left == width - end
+
+
 @pytest.mark.parametrize(
     ("text", "width"), [("Sign in", 278 * 3 + 667 + 611 * 3), ("é", 556), ("火", 1000), ("Ж", 640)]
 )
