@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import queue
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -223,6 +224,28 @@ def test_streams_end_where_the_thread_fails(monkeypatch: pytest.MonkeyPatch) -> 
     threads[0].join(PATIENCE)
     assert (watch.is_over, hub.thread()) == (True, None)
     assert [failure.exc_type for failure in raised] == [LookupError]
+
+
+def test_the_thread_leaves_no_connection_open_however_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: queue.Queue[threading.Thread] = queue.Queue()
+
+    class Connections:
+        def close_all(self) -> None:
+            closed.put(threading.current_thread())
+
+    def fail() -> PresenceStore:
+        raise LookupError
+
+    monkeypatch.setattr(watching, "connections", Connections())
+    monkeypatch.setattr(threading, "excepthook", lambda failure: None)
+    for opened in (_never_asked, fail):
+        hub = Hub(opened)
+        hub.is_leaving = lambda: True
+        rung = threading.Event()
+        hub.join(ADA, rung.set)
+        thread = closed.get(timeout=PATIENCE)
+        thread.join(PATIENCE)
+        assert thread.name == "presence-streams"
 
 
 def _never_asked() -> PresenceStore:
