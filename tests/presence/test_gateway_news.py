@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import time_machine
 
-from presence.feed import SessionLost, SessionResumed
+from presence.feed import SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
+from presence.session import SessionState
 from tests.presence.session_bench import Bench
 from tests.presence.test_roster import ADA, BOB, OFFLINE, ONLINE, member, row
 
@@ -144,6 +145,21 @@ class TestReconciles:
         assert (bench.known(), bench.session.is_ready) == ({}, False)
         bench.answer(second, member(BOB))
         assert (bench.known(), bench.session.is_ready) == ({BOB: "offline"}, True)
+
+
+def test_a_new_session_knows_nobody_until_the_chat_server_is_announced_and_listed(ready: Bench) -> None:
+    """What the session before had listed, or was listing, counts no more."""
+    ready.session.tell(SessionLost("drop"))
+    states = [ready.session.state]
+    ready.session.tell(SessionStarted(None))
+    states.append(ready.session.state)
+    nonce = ready.start()
+    states.append(ready.session.state)
+    ready.answer(nonce, member(ADA), index=0, count=2)
+    ready.session.tell(SessionStarted(None))
+    ready.answer(nonce, member(BOB), index=1, count=2)
+    states.append(ready.session.state)
+    assert states == [SessionState.CLOSED, SessionState.ABSENT, SessionState.GATHERING, SessionState.ABSENT]
 
 
 class TestGaps:

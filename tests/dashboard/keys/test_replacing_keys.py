@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import time_machine
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
@@ -58,6 +59,20 @@ def test_replacing_a_key_makes_no_more_uses_than_there_were(
     new.refresh_from_db()
     assert (key.remaining_uses, new.remaining_uses) == left
     assert (key.refill_amount, new.refill_amount, new.refill_interval) == (None, 10, DAY)
+
+
+@pytest.mark.parametrize(("waited", "left"), [(HOUR - timedelta(seconds=1), 6), (HOUR, 9)])
+def test_a_replaced_key_is_refilled_when_the_one_before_would_have_been(
+    user: User, waited: timedelta, left: int
+) -> None:
+    now = timezone.now()
+    refill = {"refill_amount": 10, "refill_interval": DAY, "refilled_at": now - DAY + HOUR}
+    key = ApiKeyFactory(owner=user, permissions=["imagehost:upload"], remaining_uses=7, **refill)
+    issued = keys.rotate(key=key, overlap=timedelta(), by=user)
+    with time_machine.travel(now + waited, tick=False):
+        assert verdict(issued.secret) == ""
+    issued.key.refresh_from_db()
+    assert issued.key.remaining_uses == left
 
 
 @pytest.mark.parametrize(
