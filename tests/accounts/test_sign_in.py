@@ -290,7 +290,9 @@ def test_a_challenge_works_once_for_ten_minutes_and_in_its_own_browser() -> None
     passkey, browser = Passkey(UserFactory(username="Ada")), Client()
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
         credential = passkey.answer(challenge_for(browser))
-        kept = browser.cookies["passkey_challenge"].value
+        cookie = browser.cookies["passkey_challenge"]
+        assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (True, "Strict", 600)
+        kept = cookie.value
         assert Client().post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/accounts/login/"
         assert browser.post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/dashboard/"
         again = Client()

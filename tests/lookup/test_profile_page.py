@@ -181,7 +181,7 @@ def test_nobody_and_a_banned_user_cannot_be_told_apart(path: str) -> None:
 def test_a_private_profile_says_so_and_nothing_else(ada: User) -> None:
     User.objects.filter(pk=ada.pk).update(public_api_access=False)
     response = Client().get("/ada")
-    assert response.status_code == 404
+    assert (response.status_code, response.headers["Cache-Control"]) == (404, "private, no-cache")
     assert problems_of(response) == []
     assert text(page_of(response).xpath("//h1")[0]) == "This profile is private."
     assert b"noindex" in response.content

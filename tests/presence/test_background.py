@@ -55,27 +55,6 @@ def test_a_connection_is_looked_at_after_each_kind_of_failure(kind: type[Excepti
     assert asyncio.run(fail_and_look()) is False
 
 
-def test_its_thread_leaves_no_connection_open() -> None:
-    opened: list[object] = []
-
-    def read() -> None:
-        StoreEntry.objects.count()
-        opened.append(connection.connection)
-
-    async def read_and_close() -> None:
-        background = Background("ending")
-        await background.do(read)
-        assert not _is_closed(opened[0])
-        await background.close(5)
-
-    asyncio.run(read_and_close())
-    assert _is_closed(opened[0])
-
-
-def _is_closed(driver_connection: object) -> bool:
-    return bool(driver_connection.closed)  # type: ignore[attr-defined]  # of psycopg
-
-
 def test_an_error_of_the_driver_is_one_of_django() -> None:
     """Closing a cursor of a connection that has just ended raises the driver's own, which would end the worker."""
 
