@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.hashing import digest
 from accounts.models import User
 
-COOKIE = "known_device"
+COOKIE = f"{settings.NARROW_COOKIE_PREFIX}known_device"
 PATH = "/accounts/"
 LIFETIME = timedelta(days=365)
 MAX_LOGINS = 10  # names and addresses in one cookie; the oldest are dropped

@@ -21,14 +21,17 @@ logger = logging.getLogger(__name__)
 
 
 def send(message: EmailMessage, *, is_notice: bool) -> bool:
-    """Send an email to its addresses; False where one of them has had too many.
+    """Send an email to those of its addresses that have not had too many; False: to none.
 
     `is_notice`: a visitor who is not signed in cannot cause it. Over the limit, notices have places of their own, so
     that five requests for a new password do not hide that the password was changed. SMTPException, OSError: it was not
     sent. LimitsUnavailable, of other mail.
     """
-    if _is_over_limit([digest(address.lower()) for address in message.to], is_notice=is_notice):
-        logger.warning("An email was held back: its address has had too many.")
+    for address in list(message.to):
+        if _is_over_limit(digest(address.lower()), is_notice=is_notice):
+            logger.warning("An email was held back: its address has had too many.")
+            message.to.remove(address)
+    if not message.to:
         return False
     message.extra_headers |= {
         "Auto-Submitted": "auto-generated",  # RFC 3834: no robot answers it
@@ -38,13 +41,11 @@ def send(message: EmailMessage, *, is_notice: bool) -> bool:
     return True
 
 
-def _is_over_limit(addresses: list[str], *, is_notice: bool) -> bool:
-    mails = [limit.of(address) for address in addresses for limit in (limits.MAILS, limits.MAILS_OF_A_DAY)]
-    notices = [limit.of(address) for address in addresses for limit in (limits.NOTICES, limits.NOTICES_OF_A_DAY)]
+def _is_over_limit(address: str, *, is_notice: bool) -> bool:
     try:
-        if not limits.hit(*mails):
+        if not limits.hit(limits.MAILS.of(address), limits.MAILS_OF_A_DAY.of(address)):
             return False
-        return not is_notice or bool(limits.hit(*notices))
+        return not is_notice or bool(limits.hit(limits.NOTICES.of(address), limits.NOTICES_OF_A_DAY.of(address)))
     except LimitsUnavailable:
         if is_notice:  # signed-in pages need no store of limits
             return False

@@ -58,7 +58,7 @@ class PasskeyLoginView(LoginWebAuthnView):
     """allauth keeps the challenge in the session, so that each visit would store one: a signed cookie keeps it here.
     A challenge is good for one attempt."""
 
-    COOKIE = "passkey_challenge"
+    COOKIE = f"{settings.NARROW_COOKIE_PREFIX}passkey_challenge"
     LIFETIME = limits.PASSKEY_CHALLENGES.window
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -65,7 +65,7 @@ def report(now: datetime) -> str:
     )
     if not claimed or _send(reported, addresses, now):
         return f"Reported: {_names(claimed) or 'another runner was faster'}."
-    return f"The mail server took no report about {_names(claimed)}; the next turn tries again."
+    return f"No report about {_names(claimed)} was sent; the next turn tries again."
 
 
 def needs_report(job: Job, now: datetime) -> bool:
@@ -100,7 +100,7 @@ def _take_back(job: Job) -> None:
 
 
 def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
-    """Send the report; False where the mail server fails."""
+    """Send the report; False where the mail server fails, or each address has had too many emails."""
     context = {
         "broken": [(job, job.state(now)) for job in reported.broken],
         "mended": reported.mended,
@@ -109,13 +109,15 @@ def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
     }
     text = render_to_string("config/job_report.txt", context)
     try:
-        mail.send(EmailMessage(f"{settings.SITE_NAME}: {reported.subject()}", text, to=addresses), is_notice=True)
+        message = EmailMessage(f"{settings.SITE_NAME}: {reported.subject()}", text, to=addresses)
+        is_sent = mail.send(message, is_notice=True)
     except (smtplib.SMTPException, OSError) as error:
         logger.error("The report about jobs could not be sent: %s", described(error))
+        is_sent = False
+    if not is_sent:
         for job in (*reported.broken, *reported.mended):
             _take_back(job)
-        return False
-    return True
+    return is_sent
 
 
 def _names(reported: Sequence[Job]) -> str:

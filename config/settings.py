@@ -363,6 +363,7 @@ else:
 # --- Security ---------------------------------------------------------------------------------------------------------
 # Browsers take a cookie of this name only over https, from this very host and for all of it: no other host sets it.
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
+NARROW_COOKIE_PREFIX = "__Secure-" if HTTPS else ""  # of cookies with a path: browsers refuse `__Host-` for those
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
 MESSAGE_STORAGE = "config.message_storage.MessageStorage"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

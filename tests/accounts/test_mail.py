@@ -50,7 +50,7 @@ def test_a_subject_is_in_sentence_case(mailoutbox: list[EmailMessage]) -> None:
     client = Client()
     client.force_login(user)
     changes_the_password(client, "another long passphrase")
-    assert [message.subject for message in mailoutbox] == ["Password reset email", "Password changed"]
+    assert [message.subject for message in mailoutbox] == ["Hearth: Password reset email", "Hearth: Password changed"]
 
 
 @pytest.mark.parametrize("has_account", [True, False])
@@ -117,6 +117,14 @@ def test_notices_over_the_limit_have_five_places_of_their_own(clock: time_machin
     assert [notice() for _ in range(11)] == [True] * 10 + [False]
     clock.shift(timedelta(hours=1))
     assert notice()
+
+
+def test_an_address_over_the_limit_holds_no_mail_back_from_others(
+    clock: time_machine.Traveller, mailoutbox: list[EmailMessage]
+) -> None:
+    assert [notice() for _ in range(10)] == [True] * 10
+    assert mail.send(EmailMessage("Subject", "Text", to=[ADDRESS, "ben@example.org"]), is_notice=True)
+    assert mailoutbox[-1].to == ["ben@example.org"]
 
 
 def test_without_the_store_of_limits_notices_are_sent_and_other_mail_is_not(

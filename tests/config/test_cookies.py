@@ -1,4 +1,4 @@
-"""Cookies over https: every one of ours has the prefix `__Host-` and what it asks for."""
+"""Cookies over https: every one of ours has the prefix `__Host-`, or `__Secure-` with a path, and what it asks for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ django.setup()
 from django.conf import settings
 from django.http import HttpResponse
 from django.test import RequestFactory
-from accounts import waiting_apps
+from accounts import known_devices, waiting_apps
+from accounts.second_factor_pages import PasskeyLoginView
 from config.message_storage import PrefixedCookieStorage
 
 response, request = HttpResponse(), RequestFactory().get("/")
@@ -28,6 +29,7 @@ storage = PrefixedCookieStorage(request)
 storage.add(20, "Saved.")
 storage.update(response)
 print(json.dumps({
+    "narrow": [known_devices.COOKIE, PasskeyLoginView.COOKIE],
     "names": [settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME],
     "storage": settings.MESSAGE_STORAGE,
     "lines": [morsel.OutputString() for morsel in response.cookies.values()],
@@ -47,6 +49,8 @@ def test_over_https_every_cookie_is_of_this_host_alone(base_url: str, prefix: st
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout)
     assert found["names"] == [f"{prefix}sessionid", f"{prefix}csrftoken"]
+    narrow = "__Secure-" if prefix else ""
+    assert found["narrow"] == [f"{narrow}known_device", f"{narrow}passkey_challenge"]
     assert (found["domains"], found["paths"]) == ([None, None], ["/", "/"])
     assert found["secure"] == [bool(prefix)] * 2
     assert found["storage"] == "config.message_storage.MessageStorage"

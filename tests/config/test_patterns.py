@@ -67,11 +67,11 @@ def test_patterns_of_every_kind_of_place_are_found() -> None:
         "accounts.text_rules.find_unstorable.__self__",  # a method of a pattern
         "accounts.user_agents._BROWSERS.4.1",  # a row of a table
         "presence.records.Ending._SHAPE",  # an attribute of a class
-        "dashboard.profile.import_preview:135",  # the argument of a function
+        "dashboard.profile.import_preview",  # the argument of a function, whose line is left out
         "lookup.models.badges.validate_color.regex",  # a validator of a column
         "the URL <name:name>/comments/<link_id:comment_id>",
     }
-    assert places - {found.place for found in FOUND} == set()
+    assert places - {re.sub(r":[0-9]+\Z", "", found.place) for found in FOUND} == set()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ class Command(BaseCommand):
         text = f"The unit {unit} failed on {host}. Why: journalctl -u {unit}\n"
         report = EmailMessage(f"{settings.SITE_NAME}: {unit} failed on {host}", text, to=addresses)
         try:
-            mail.send(report, is_notice=True)
+            is_sent = mail.send(report, is_notice=True)
         except (smtplib.SMTPException, OSError) as error:
             raise CommandError(f"The mail server took no report: {error}") from None
+        if not is_sent:
+            raise CommandError("No report was sent: each recipient has had too many emails.")
