@@ -162,7 +162,7 @@ def test_a_request_is_counted_by_route_method_and_status(path: str, method: str,
 def test_the_lane_and_django_name_a_route_alike() -> None:
     path = "/api/lookup/presence/268473310986240001"
     wsgi_requests.send(path)
-    wsgi_requests.send(path, headers={"HOST": "127.0.0.1", "CONTENT_LENGTH": "70000"}, method="GET")
+    wsgi_requests.send(path, headers={"HOST": "127.0.0.1:8000", "CONTENT_LENGTH": "70000"}, method="GET")
     assert {route for route, _, _ in requests_of(scraped())} == {"/api/lookup/presence/<chat_id>"}
 
 

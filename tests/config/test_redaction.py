@@ -232,8 +232,10 @@ def test_nginx_logs_no_variable_that_may_hold_a_secret() -> None:
 
 
 def test_nginx_passes_its_id_on_and_no_trace_of_a_client() -> None:
+    of_server = NGINX.partition("# For each location that sets no header itself.")[2].partition("location")[0]
     places = re.findall(r"(?s)proxy_pass http://.*?\n    }", NGINX)
-    assert len(places) == 3
-    for place in places:
+    own = [place for place in places if "proxy_set_header" in place]
+    assert (len(places), len(own)) == (5, 2)
+    for place in (of_server, *own):
         assert "proxy_set_header X-Request-Id $request_id;" in place
         assert 'proxy_set_header traceparent "";' in place
