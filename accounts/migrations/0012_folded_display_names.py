@@ -1,19 +1,12 @@
-"""Display names as searches compare them; those of before are folded in batches."""
+"""Display names as searches compare them: the column."""
 
-from django.db import migrations, models
+from django.db import migrations
 
 from accounts.databases import folding
-from accounts.databases.indexes import AddIndexWithoutLock
-
-
-def fill(apps, schema_editor):
-    """In batches: a row that has the column is left alone, so an attempt that was interrupted goes on."""
-    folding.fill(apps.get_model("accounts", "User"), "display_name_folded")
 
 
 class Migration(migrations.Migration):
 
-    atomic = False  # CONCURRENTLY is refused in a transaction
     dependencies = [
         ("accounts", "0011_name_of_api_keys"),
     ]
@@ -23,15 +16,5 @@ class Migration(migrations.Migration):
             model_name="user",
             name="display_name_folded",
             field=folding.FoldedField(editable=False, max_length=64, null=True, of="display_name"),
-        ),
-        migrations.RunPython(fill, migrations.RunPython.noop),
-        AddIndexWithoutLock(
-            model_name="user",
-            index=models.Index(
-                condition=models.Q(("display_name_folded__gt", "")),
-                fields=["display_name_folded"],
-                name="user_display_name_folded",
-                opclasses=["varchar_pattern_ops"],
-            ),
         ),
     ]

@@ -1,4 +1,8 @@
-"""Files can expire. Before this column no file does."""
+"""Files can expire. Before this column no file does.
+
+Safe beside the previous release: the column may be empty. Databases have applied both operations as one migration, so
+it is not split.
+"""
 
 from django.db import migrations, models
 

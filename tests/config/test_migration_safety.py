@@ -112,6 +112,11 @@ def test_a_concurrent_index_is_taken_outside_of_a_transaction() -> None:
     assert refusal(ConcurrentIndex("item", INDEX), is_atomic=False) == ""
 
 
+def test_a_column_is_added_in_a_transaction() -> None:
+    column = field("code", models.CharField(max_length=9, null=True))
+    assert "without a transaction" in refusal(column, is_atomic=False)
+
+
 def test_a_migration_that_says_why_it_is_safe_is_taken() -> None:
     """The second phase of a removal."""
     removal = operations.RemoveField("item", "note")

@@ -27,6 +27,7 @@ from tests.support.previous_release import ROOT
 MARK = re.compile(r"Safe beside the previous release: \w")
 READS_IT = "the previous release still reads it"
 WHOLE_TABLE = "it holds every write to the table off until it is done"
+ALONE = "without a transaction it waits for locks without a limit, and cannot be run again after an interruption"
 BATCHES = re.compile(r"\.iterator\(|batch|chunk", re.IGNORECASE)
 # What a statement by hand does, and why it is refused.
 STATEMENTS = {
@@ -69,7 +70,7 @@ def _problems(operation: Operation, migration: Migration, module: ModuleType, be
             yield from _problems(inner, migration, module, before)
         reasons = [_why_not_omitted(inner, migration, before) for inner in operation.state_operations]
     elif isinstance(operation, operations.AddField):
-        reasons = [_why_not_added(operation)]
+        reasons = [_why_not_added(operation), "" if migration.atomic else ALONE]
     elif isinstance(operation, operations.AlterField):
         reasons = _why_not_altered(_field(operation, migration, before), operation.field)
     elif isinstance(operation, operations.AddIndex):
