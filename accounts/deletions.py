@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import AccountDeletion, User
+from accounts.models.names import NameKind
 from accounts.models.users import UserQuerySet
 from accounts.plans import Plan
 
@@ -72,7 +73,8 @@ def unconfirmed(now: datetime) -> UserQuerySet:
     """
     old = User.objects.get_queryset().filter(created_at__lte=now - CONFIRMED_WITHIN, last_login=None, is_active=True)
     plain = old.filter(is_staff=False, is_superuser=False, is_verified=False, plan=Plan.FREE)
-    bare = plain.filter(api_keys=None, applications=None, linked_accounts=None)
+    bare = plain.filter(api_keys=None, applications=None, linked_accounts=None, groups=None, user_permissions=None)
+    bare = bare.filter(unlocked_scopes=[]).exclude(names__kind=NameKind.ALIAS)
     return bare.filter(emailaddress__verified=False).exclude(emailaddress__verified=True).distinct()
 
 

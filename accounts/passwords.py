@@ -55,8 +55,10 @@ class Turns:
             self._present.release()
 
 
-# At most half of the threads that serve requests wait, so that the other half goes on.
-TURNS = Turns(at_once=os.cpu_count() or 1, waiting=max(settings.WEB_THREADS // 2, 1))
+# Those that hash and wait are at most half of the threads that serve requests, and one more in small processes.
+_PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+AT_ONCE = max(1, min(_PROCESSORS, settings.WEB_THREADS // 2))
+TURNS = Turns(at_once=AT_ONCE, waiting=max(settings.WEB_THREADS // 2 - AT_ONCE, 1))
 
 
 class PasswordHasher(Argon2PasswordHasher):

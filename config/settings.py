@@ -182,6 +182,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
     "accounts.passwords.PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # of accounts that come from elsewhere, until they sign in
     "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -219,7 +220,8 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "accounts.password_forms.ResetPasswordKeyForm",
 }
 # Wrong passwords for a name: 5 in five minutes from one network or known device (allauth's `login_failed`), and
-ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "50/h/key"}  # from all other devices together
+# from all other devices together so many that one network, which may make 60 an hour, locks the name only for itself.
+ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "300/h/key"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"

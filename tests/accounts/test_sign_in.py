@@ -83,7 +83,13 @@ def test_wrong_passwords_lock_a_name_for_their_own_network_only() -> None:
     assert sign_in("Ada", browser=Browser(REMOTE_ADDR="198.51.100.1")).user() == user
 
 
-def test_fifty_wrong_passwords_of_an_hour_lock_a_name_everywhere_but_on_its_own_devices() -> None:
+def test_one_network_cannot_lock_a_name_for_others(settings: Settings) -> None:
+    most, window, _ = settings.ACCOUNT_RATE_LIMITS["login_failed_anywhere"].split("/")
+    assert (int(most) > 5 * 60 / 5, window) == (True, "h")
+
+
+def test_many_wrong_passwords_of_an_hour_lock_a_name_everywhere_but_on_its_own_devices(settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed_anywhere": "50/h/key"}
     user, other = UserFactory(username="Ada", email="ada@example.org"), UserFactory(username="Ben")
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
         own, others = sign_in("Ada", browser=Browser(REMOTE_ADDR="192.0.2.1")), sign_in("Ben")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from allauth.account.models import EmailAddress
+from django.contrib.auth.models import Group
 from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.utils import timezone
@@ -16,7 +17,7 @@ from accounts import deletions
 from accounts.models import AuditEvent, Name, User
 from accounts.plans import Plan
 from tests.accounts.test_sign_up import code_in
-from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, UserFactory
+from tests.factories.accounts import PASSWORD, AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.support.browser import Browser
 
@@ -88,6 +89,12 @@ def with_another_address() -> User:
     return user
 
 
+def in_a_group() -> User:
+    user = old()
+    user.groups.add(Group.objects.create(name="Testers"))
+    return user
+
+
 KEPT: dict[str, Callable[[], User]] = {
     "staff": lambda: old(is_staff=True),
     "a superuser": lambda: old(is_superuser=True),
@@ -99,6 +106,9 @@ KEPT: dict[str, Callable[[], User]] = {
     "has a key": lambda: ApiKeyFactory(owner=old()).owner,
     "has an app": lambda: ApplicationFactory(user=old()).user,
     "has a linked account": lambda: LinkedAccountFactory(user=old()).user,
+    "has unlocked scopes": lambda: old(unlocked_scopes=["email"]),
+    "is in a group": in_a_group,
+    "has an alias": lambda: AliasFactory(user=old()).user,
     "is imported and has no address": lambda: UserFactory(email="", created_at=START),
 }
 
