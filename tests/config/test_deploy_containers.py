@@ -232,7 +232,7 @@ def test_the_ingress_takes_bodies_and_connections_as_nginx_does() -> None:
         for rule in each["spec"]["rules"][0]["http"]["paths"]
     }
     nginx = (DEPLOY / "nginx.conf").read_text()
-    small, uploads, profiles = re.findall(r"client_max_body_size (\w+);", nginx)
+    small, uploads, profiles, _none = re.findall(r"client_max_body_size (\w+);", nginx)
     assert taken == {
         ("/", small),
         ("/metrics$", small),
@@ -243,7 +243,9 @@ def test_the_ingress_takes_bodies_and_connections_as_nginx_does() -> None:
     }
     for each in MANIFESTS:
         if each["kind"] == "Ingress":
-            assert int(each["metadata"]["annotations"][f"{prefix}limit-connections"]) <= 100
+            is_streams = each["spec"]["rules"][0]["http"]["paths"][0]["path"].endswith("/events$")
+            most = int(each["metadata"]["annotations"][f"{prefix}limit-connections"])
+            assert most == 500 if is_streams else most <= 200
 
 
 @pytest.mark.parametrize("name", SERVED)

@@ -25,6 +25,7 @@ from tests.support import ports, processes
 pytestmark = pytest.mark.live
 
 NAME = "id.example.org"
+CLIENT = "X-Test-Client"  # a header that names the address of the client
 CONF = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
 
@@ -40,7 +41,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         for old, new in {
             "ID.EXAMPLE.ORG": NAME, "/ETC/FULLCHAIN.PEM": str(certificate), "/ETC/PRIVKEY.PEM": str(key),
             "/SRV/FILES/": f"{folder}/", "allow PROMETHEUS;": "", "/var/log/nginx/access.log": f"{folder}/access.log",
-            "limit_conn requests 100;": "limit_conn requests 10;",
+            "limit_conn requests 200;": "limit_conn requests 10;",
+            "limit_conn streams 500;": "limit_conn streams 12;",
             "127.0.0.1:8000": f"127.0.0.1:{web}", "127.0.0.1:8001": f"127.0.0.1:{streams}",
         }.items():  # fmt: skip
             assert old in text
@@ -48,7 +50,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         text = re.sub(r"listen (\[::\]:)?80;", lambda match: f"listen {match[1] or '127.0.0.1:'}{plain};", text)
         text = re.sub(r"listen (\[::\]:)?443 ", lambda match: f"listen {match[1] or '127.0.0.1:'}{tls} ", text)
     temporary = "".join(f"{each}_temp_path {folder}/{each};" for each in "client_body proxy fastcgi uwsgi scgi".split())
-    (folder / "nginx.conf").write_text(f"pid {folder}/pid; events {{}} http {{ {temporary}\n{text}\n}}\n")
+    clients = f"set_real_ip_from 127.0.0.1; real_ip_header {CLIENT};"
+    (folder / "nginx.conf").write_text(f"pid {folder}/pid; events {{}} http {{ {temporary} {clients}\n{text}\n}}\n")
     command = ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
     with (folder / "error.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
@@ -105,18 +108,20 @@ def test_browsers_get_http_2(port: int) -> None:
         assert connected.selected_alpn_protocol() == "h2"
 
 
-def _announced(port: int, path: str, length: int, stack: contextlib.ExitStack) -> str:
+def _announced(port: int, path: str, length: int, stack: contextlib.ExitStack, client: str = "127.0.0.1") -> str:
     """Announce a body and send none of it. Return the beginning of the answer; `100 Continue` asks for the body."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     plain = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
     connection = stack.enter_context(context.wrap_socket(plain, server_hostname=NAME))
-    lines = [f"POST {path} HTTP/1.1", f"Host: {NAME}", f"Content-Length: {length}", "Expect: 100-continue", "", ""]
-    connection.sendall("\r\n".join(lines).encode())
+    lines = [f"POST {path} HTTP/1.1", f"Host: {NAME}", f"Content-Length: {length}", "Expect: 100-continue"]
+    connection.sendall("\r\n".join([*lines, f"{CLIENT}: {client}", "", ""]).encode())
     return connection.recv(65_536).decode()
 
 
 LOGIN, UPLOAD, PROFILE = "/accounts/login/", "/api/imagehost/upload", "/dashboard/profile/media/banner/"
+STREAM = "/api/lookup/presence/1/events"
+ALL_UPLOADS = 24
 PAGE = "<h1>This form is too large</h1>"
 
 
@@ -163,3 +168,36 @@ def test_one_address_has_a_bounded_number_of_requests_at_once(port: int) -> None
         for _ in range(10):
             assert _announced(port, LOGIN, 10, held).startswith("HTTP/1.1 100 ")
         assert _announced(port, LOGIN, 10, held).startswith("HTTP/1.1 503 ")
+
+
+def test_event_streams_count_apart_from_requests(port: int) -> None:
+    """An office with many open profile pages still gets answers."""
+    with contextlib.ExitStack() as held:
+        for _ in range(12):
+            assert _announced(port, STREAM, 10, held).startswith("HTTP/1.1 100 ")
+        assert _announced(port, STREAM, 10, held).startswith("HTTP/1.1 503 ")
+        assert _announced(port, LOGIN, 10, held).startswith("HTTP/1.1 100 ")
+
+
+def test_all_clients_together_send_a_bounded_number_of_large_bodies_at_once(port: int) -> None:
+    with contextlib.ExitStack() as held:
+        for number in range(ALL_UPLOADS):
+            assert _announced(port, UPLOAD, 2_000_000, held, f"192.0.2.{number}").startswith("HTTP/1.1 100 ")
+        assert _announced(port, UPLOAD, 2_000_000, held, "192.0.2.200").startswith("HTTP/1.1 503 ")
+        assert _announced(port, LOGIN, 200_000, held, "192.0.2.200").startswith("HTTP/1.1 100 ")
+
+
+def test_addresses_of_one_ipv6_network_count_as_one(port: int) -> None:
+    with contextlib.ExitStack() as held:
+        for number in range(6):
+            assert _announced(port, UPLOAD, 2_000_000, held, f"2001:db8:a:a::{number}").startswith("HTTP/1.1 100 ")
+        assert _announced(port, UPLOAD, 2_000_000, held, "2001:db8:a:a:b::1").startswith("HTTP/1.1 503 ")
+        assert _announced(port, UPLOAD, 2_000_000, held, "2001:db8:a:b::1").startswith("HTTP/1.1 100 ")
+
+
+def test_the_disk_of_compose_has_room_for_all_uploads() -> None:
+    compose = (CONF.parent / "compose.yaml").read_text()
+    (uploads,) = re.findall(rf"limit_conn all_uploads {ALL_UPLOADS};\|limit_conn all_uploads (\d+);", compose)
+    (size,) = re.findall(r"/var/cache/nginx:uid=101,size=(\d+)g", compose)
+    assert int(uploads) * LARGEST_BODY < int(size) * 1024**3
+    assert ALL_UPLOADS * LARGEST_BODY < 8_000_000_000  # as the comment in nginx.conf says
