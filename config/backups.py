@@ -37,6 +37,10 @@ class BackupFailed(Exception):
     """The message is for the operator."""
 
 
+class BackupRunning(BackupFailed):
+    """Another one into the same folder; it says itself how it ends."""
+
+
 def make(directory: Path, *, now: datetime, kept: int = 0) -> Path:
     """Make a backup in `directory`, named after the time. An incomplete one has another name.
 
@@ -72,12 +76,12 @@ def _fill(part: Path, earlier: Path | None, *, now: datetime) -> None:
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """BackupFailed where another backup into `directory` is being made. The lock of a killed process is free."""
+    """BackupRunning where another backup into `directory` is being made. The lock of a killed process is free."""
     with (directory / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackupFailed(f"Another backup into {directory} is being made.") from None
+            raise BackupRunning(f"Another backup into {directory} is being made.") from None
         yield
 
 

@@ -22,6 +22,9 @@ from tests.support import databases
 pytestmark = pytest.mark.live
 
 MANY = 1500
+OUTCOME = (
+    "from accounts.models import JobRun; run = JobRun.objects.get(pk='backup'); print(run.last_error, run.message)"
+)
 PATIENCE = 300  # seconds
 
 
@@ -126,9 +129,12 @@ def test_two_backups_into_one_folder_do_not_meet(source: Installation, tmp_path:
         assert time.monotonic() < give_up_at
     first.send_signal(signal.SIGSTOP)
     second = source.run("backup", str(backups))
+    elsewhere = source.run("backup", str(tmp_path / "elsewhere"))
     first.send_signal(signal.SIGCONT)
     assert (second.returncode, second.stderr) == (1, f"CommandError: Another backup into {backups} is being made.\n")
+    assert elsewhere.returncode == 0
     assert first.wait(PATIENCE) == 0
+    assert source.do("shell", "--no-imports", "-c", OUTCOME).startswith(f" {backups}")  # of the last one that ended
     assert len(list(backups.glob("*Z/about.json"))) == 1
 
 
