@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from django.http.request import split_domain_port
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
@@ -105,6 +106,25 @@ def _address(name: str, word: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or not 0 < int(port) <= 65_535:
         raise ImproperlyConfigured(f"{name} must be a list of host:port, with commas; {word!r} is none.")
     return host.strip("[]"), int(port)
+
+
+def hosts(name: str) -> list[str]:
+    """A list of hosts in lower case, each with a port or none, as the Host header has them. Patterns are none."""
+    given = [word.lower() for word in words(name)]
+    for word in given:
+        if not _is_host(word):
+            example = "id.example.org,127.0.0.1:8443,[::1]:8443"
+            raise ImproperlyConfigured(f"{name} must be a list of hosts such as {example}; {word!r} is none.")
+    return given
+
+
+def _is_host(word: str) -> bool:
+    host, port = split_domain_port(word)
+    try:
+        is_address = urlsplit(f"//{word}").port != 0
+    except ValueError:  # the port, or what the brackets hold
+        return False
+    return is_address and bool(host) and not host.startswith(".") and word in (host, f"{host}:{port}")
 
 
 def database_url(name: str, default: str = "") -> str:

@@ -32,7 +32,7 @@ BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else 
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
 # Hosts with their ports, as the Host header has them: `config.hosts`. Django compares the names without ports.
-HOSTS = [_base.netloc.lower(), *(host.lower() for host in env.words("ALLOWED_HOSTS"))]
+HOSTS = [_base.netloc.lower(), *env.hosts("ALLOWED_HOSTS")]
 if EMBEDDED:
     HOSTS += [f"{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")]
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")

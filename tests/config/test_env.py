@@ -35,6 +35,12 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.words("NAME"), " a, b ,,c", ["a", "b", "c"]),
     (lambda: env.addresses("NAME"), None, []),
     (lambda: env.addresses("NAME"), "one:26379, [::1]:26380", [("one", 26379), ("::1", 26380)]),
+    (lambda: env.hosts("NAME"), None, []),
+    (
+        lambda: env.hosts("NAME"),
+        "ID.example.org, [::1]:8443,[::1],a:1",
+        ["id.example.org", "[::1]:8443", "[::1]", "a:1"],
+    ),
     (lambda: env.database_urls("NAME"), None, []),
     (
         lambda: env.database_urls("NAME"),
@@ -55,6 +61,26 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.origin("NAME", "http://127.0.0.1:8000"), None, "http://127.0.0.1:8000"),
 ]
 REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
+    *[
+        (
+            lambda: env.hosts("NAME"),
+            f"one:8443,{value}",
+            "NAME must be a list of hosts such as id.example.org,127.0.0.1:8443,[::1]:8443; " + f"{value!r} is none.",
+        )
+        for value in (
+            "::1",
+            "*",
+            ".example.org",
+            "example.org.",
+            "https://a",
+            "a:0",
+            "a:65536",
+            "a:b",
+            "a b",
+            ":80",
+            "[1:::2]",
+        )
+    ],
     *[
         (
             lambda: env.database_url("NAME"),
