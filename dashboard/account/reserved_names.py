@@ -30,12 +30,19 @@ def similar_to(name: str) -> str:
 
 
 @transaction.atomic
-def free(name: Name) -> str:
+def free(name: Name) -> str | None:
     """Give the owner of `name`, a username or an alias, a similar one instead, and return it. The owner may choose
-    another one at once. ValidationError: another user took it after the check."""
+    another one at once. None where it is no longer theirs, or has another spelling or kind. ValidationError: another
+    user took the similar one after the check."""
+    if not users.lock(name.user_id):
+        return None
+    profiles.locked_of(name.user_id)  # in the order in which a change of the username locks
+    seen = {"user": name.user_id, "name": name.name, "kind": name.kind}
+    found = Name.objects.filter(pk=name.pk, **seen).select_related("user").first()
+    if found is None:
+        return None
+    name = found
     user, old, new = name.user, name.name, similar_to(name.name)
-    users.lock(user.pk)
-    profiles.locked_of(user.pk)  # in the order in which a change of the username locks
     is_username = name.kind == NameKind.USERNAME
     if is_username:
         user = users.rename(user=user, username=new, by=None)

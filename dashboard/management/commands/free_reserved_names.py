@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management import BaseCommand
+from django.core.management import BaseCommand, CommandError
 
 from accounts.management.base import command_error
 from dashboard.account import reserved_names
@@ -20,14 +20,19 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="Change the names; default: only list them.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        names = reserved_names.held()
+        names, failed = reserved_names.held(), False
         for name in names:
+            described = f"{name.name} ({name.get_kind_display().lower()} of uid {name.user.uid})"
             try:
                 new = reserved_names.free(name) if options["apply"] else reserved_names.similar_to(name.name)
             except ValidationError as error:
-                raise command_error(error) from None
+                failed = True
+                self.stderr.write(f"{described} stays: {command_error(error)}")
+                continue
             arrow = "is now" if options["apply"] else "would become"
-            self.stdout.write(f"{name.name} ({name.get_kind_display().lower()} of uid {name.user.uid}) {arrow} {new}.")
+            self.stdout.write(f"{described} {arrow} {new}." if new else f"{described} was changed meanwhile.")
+        if failed:
+            raise CommandError("Some names stay. Run the command again.")
         if not names:
             self.stdout.write("No user has a reserved name.")
         elif not options["apply"]:

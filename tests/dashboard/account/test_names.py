@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -16,6 +16,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts import users
 from accounts.models import AuditEvent, Name, User
 from dashboard.account import actions as account_actions
+from dashboard.account import reserved_names
 from dashboard.account.forms import UsernameForm
 from lookup import aliases
 from lookup.models import Alias
@@ -203,3 +204,29 @@ def test_a_name_that_browsers_ask_for_is_refused_and_a_taken_one_is_freed(
         (None, {"old_username": "Ads.txt"}),
         (None, {"alias": "sw-js", "old_alias": "sw.js"}),
     ]
+
+
+@pytest.mark.django_db
+def test_a_name_that_changed_since_it_was_listed_is_left_as_it_is() -> None:
+    renamed, deleted, respelled = (UserFactory(username=name) for name in ("Ads.txt", "sw.js", "Manifest.json"))
+    listed = reserved_names.held()
+    users.rename(user=renamed, username="Ada.Lovelace", by=None)
+    users.rename(user=respelled, username="manifest.JSON", by=None)
+    User.objects.filter(pk=deleted.pk).delete()
+    assert [reserved_names.free(name) for name in listed] == [None] * 3
+    assert {name.name for name in Name.objects.all()} >= {"Ada.Lovelace", "manifest.JSON"}
+    assert not AuditEvent.objects.filter(data__old_username="manifest.JSON").exists()
+
+
+@pytest.mark.django_db
+def test_a_similar_name_that_is_taken_meanwhile_stops_only_its_own_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("Ads.txt", "sw.js", "taken"):
+        UserFactory(username=name)
+    similar_to = reserved_names.similar_to
+    monkeypatch.setattr(reserved_names, "similar_to", lambda name: "taken" if name == "Ads.txt" else similar_to(name))
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError, match=r"^Some names stay\. Run the command again\.$"):
+        call_command("free_reserved_names", "--apply", stdout=out, stderr=err)
+    assert "stays: username: This name is already taken." in err.getvalue()
+    assert out.getvalue().endswith(" is now sw-js.\n")
+    assert {name.name for name in Name.objects.all()} >= {"Ads.txt", "sw-js"}
