@@ -105,7 +105,9 @@ class _Walk:
             self._void(element)
         elif element.end <= self.source.size:
             self._description(element)
-        elif element.identity != _CUES:
+        elif element.identity == _CUES:
+            self._void(element)
+        else:
             raise Malformed(f"ends in the element at byte {element.start}")
         return element.end
 
@@ -173,10 +175,28 @@ class _Walk:
         elif element.identity == _SIMPLE_BLOCK:
             if self._track_of(element) not in self.kept:
                 self._void(element)
-        elif element.identity == _BLOCK_GROUP and element.end <= self.source.size:
-            blocks = [part for part in self._only(element, _OF_GROUP) if part.identity == _BLOCK]
-            if not all(self._track_of(block) in self.kept for block in blocks):
-                self._void(element)
+        elif element.identity == _BLOCK_GROUP:
+            self._group(element)
+
+    def _group(self, group: _Element) -> None:
+        """Void a group without a block of a kept track. Where the file ends in it, what is no element is blanked."""
+        parts: list[_Element] = []
+        behind = group.body
+        try:
+            for part in _children(self.source, group):
+                parts.append(part)
+                behind = part.end
+        except Malformed:
+            if group.end <= self.source.size:
+                raise
+            self.blank.fill(behind, self.source.size)
+        tracks = {self._track_of(part) for part in parts if part.identity == _BLOCK}
+        if not tracks or tracks - self.kept:
+            self._void(group)
+            return
+        for part in parts:
+            if part.identity not in _OF_GROUP:
+                self._void(part)
 
     def _track_of(self, block: _Element) -> int:
         """Return the number of the track of a block, at its start; 0 if that is cut off."""

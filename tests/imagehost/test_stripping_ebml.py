@@ -166,6 +166,41 @@ def test_of_a_track_that_goes_no_block_stays(name: str, size: bytes | None) -> N
     assert stripped(after, media.WEBM) == after
 
 
+_OF_NO_KEPT_TRACK = {
+    "its block first": _ebml(0xA1, b"\x82\x00\x00\x00" + SECRET * 9),
+    "its block last": _ebml(0xFB, b"\x09") + _ebml(0xA1, b"\x82\x00\x00\x00" + SECRET * 9),
+    "no block": _ebml(0x75A1, SECRET * 9),
+    "no element": b"\x00" + SECRET * 9,
+    "an unknown element": _ebml(0xA1, b"\x81\x00\x00\x00picture") + _ebml(0xA4, SECRET * 9),
+    "no element behind its block": _ebml(0xA1, b"\x81\x00\x00\x00picture") + b"\x00" + SECRET * 9,
+}
+
+
+@pytest.mark.parametrize("size", [None, _UNKNOWN])
+@pytest.mark.parametrize("name", _OF_NO_KEPT_TRACK)
+def test_where_the_file_ends_in_a_group_no_private_block_stays(name: str, size: bytes | None) -> None:
+    group = _ebml(0xA0, _OF_NO_KEPT_TRACK[name])
+    tracks = _ebml(_TRACKS, _TRACK + _POSITIONS)
+    content = _file(tracks, _ebml(_CLUSTER, _BLOCK + group, size=size), size=size)[:-10]
+    after = stripped(content, media.WEBM)
+    assert SECRET not in after
+    assert after.count(b"picture") == content.count(b"picture")
+    assert len(after) == len(content)
+    assert stripped(after, media.WEBM) == after
+
+
+def test_where_the_file_ends_in_a_group_of_a_kept_track_it_stays() -> None:
+    group = _ebml(0xA0, _ebml(0x9B, b"\x09") + _ebml(0xA1, b"\x81\x00\x00\x00" + b"picture" * 9))
+    content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK + group))[:-10]
+    assert stripped(content, media.WEBM) == content
+
+
+def test_where_the_file_ends_in_its_cues_they_become_void() -> None:
+    film_ = (_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
+    content = _file(*film_, _ebml(0x1C53BB6B, SECRET * 9))[:-10]
+    assert SECRET not in stripped(content, media.WEBM)
+
+
 def test_a_real_track_of_captions_stays_and_one_of_positions_goes() -> None:
     for disposition, stays in ((Disposition.captions, True), (Disposition.metadata, False)):
         written = io.BytesIO()
