@@ -12,7 +12,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -162,9 +162,10 @@ def make_for_page(file: File) -> None:
     elif rendering.preview is None:
         give_back(file, spent=rendering.spent)
     else:
-        if _finish(file, rendering.preview):
-            _set_made(file, rendering.preview.width, rendering.preview.height)
-        _end_turn(file, spent=rendering.spent)
+        with _turn(file) as turn:
+            turn.spent = rendering.spent
+            if _finish(file, rendering.preview):
+                _set_made(file, rendering.preview.width, rendering.preview.height)
 
 
 def _claim_one(file: File) -> bool:
@@ -256,6 +257,26 @@ def _end_turn(file: File, *, spent: float, busy: timedelta = timedelta(0)) -> No
         taken.update(busy_until=now + busy, spent_until=max(since, now) + MINUTE * (spent / BUDGET))
 
 
+@dataclass
+class _Turn:
+    """What a claim has `spent` of its owner's turn: seconds of a processor."""
+
+    spent: float = 0.0
+
+
+@contextlib.contextmanager
+def _turn(file: File) -> Iterator[_Turn]:
+    """End the turn of this claim also after an unexpected error; not after an interrupt, whose handler does."""
+    turn = _Turn()
+    try:
+        yield turn
+    except Exception:
+        let_go_of_connections()  # the error may have been that of one
+        _end_turn(file, spent=turn.spent)
+        raise
+    _end_turn(file, spent=turn.spent)
+
+
 def _due(now: datetime) -> FileQuerySet:
     # The condition of the index `imagehost_file_preview_next`.
     waiting = File.objects.delivered().filter(preview_state=PreviewState.WAITING)
@@ -341,20 +362,19 @@ def _drawn_card(file: File) -> bytes:
 
 
 def _make(file: File, work: Work) -> None:
-    spent = 0.0
-    try:
-        preview = _rendered(file)
-    except InvalidMedia as reason:
-        logger.info("%s gets no preview: %s", file.key, reason)
-        work.given_up += _give_up(file)
-        spent = reason.seconds
-    except (ProberFailed, StorageFailed):  # a missing object may be on another host's disk
-        if _postpone(file, work):  # else the file was deleted or moved meanwhile
-            logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
-    else:
-        work.made += _finish(file, preview)
-        spent = preview.seconds
-    _end_turn(file, spent=spent)
+    with _turn(file) as turn:
+        try:
+            preview = _rendered(file)
+        except InvalidMedia as reason:
+            logger.info("%s gets no preview: %s", file.key, reason)
+            turn.spent = reason.seconds
+            work.given_up += _give_up(file)
+        except (ProberFailed, StorageFailed):  # a missing object may be on another host's disk
+            if _postpone(file, work):  # else the file was deleted or moved meanwhile
+                logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
+        else:
+            turn.spent = preview.seconds
+            work.made += _finish(file, preview)
 
 
 def _give_up(file: File, *, attempts: int | None = None) -> int:

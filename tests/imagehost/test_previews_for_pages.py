@@ -63,6 +63,16 @@ def test_an_error_of_the_database_keeps_no_place(film: bytes, monkeypatch: pytes
     assert image_of(file) is not None
 
 
+def test_an_error_of_the_database_ends_the_turn_of_the_owner(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4)
+    other = stored(content=film, media=media.MP4, owner=file.owner)
+    with monkeypatch.context() as broken:
+        broken.setattr(previews, "_finish", Mock(side_effect=OperationalError))
+        with pytest.raises(OperationalError):
+            image_of(file)
+    assert image_of(other) is not None
+
+
 def test_what_cannot_be_rendered_is_left_to_a_worker() -> None:
     file = stored(content=b"no film", media=media.MP4)
     assert image_of(file) is None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import time_machine
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from PIL import Image
 from pytest_django import Settings
 
@@ -224,6 +225,15 @@ class TestTurns:
         assert previews._claim(Work()) is None
         clock.shift(SECOND)
         assert claim() == later
+
+    def test_an_unexpected_error_ends_the_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        other = stored()
+        stored(at=NOON - MINUTE, owner=other.owner)
+        with monkeypatch.context() as broken:
+            broken.setattr(previews, "_finish", Mock(side_effect=DatabaseError))
+            with pytest.raises(DatabaseError):
+                make()
+        assert claim() == other
 
     def test_what_a_preview_costs_is_noted(self) -> None:
         file = stored(objects.picture(2000, 2000))
