@@ -22,6 +22,7 @@ CPU_SECONDS = 15
 WALL_SECONDS = 45  # on a busy machine CPU_SECONDS take as long
 LOG_GROWTH = 64 * 1024  # bytes that it may write to stderr where that is a file
 OPEN_FILES = 16
+FILE = 3  # the descriptor of a child's file
 _STATM = Path("/proc/self/statm")
 _WHERE_UNKNOWN = 256 * _MEBIBYTE
 
@@ -48,6 +49,9 @@ _LOAD, _EQUAL, _SHARES_BITS, _RETURN = 0x20, 0x15, 0x45, 0x06  # linux/bpf_commo
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # in struct seccomp_data
 _PROT_EXEC = 0x4  # asm-generic/mman-common.h
 _CONDITIONS = {
+    "lseek": [(0, _EQUAL, FILE, True)],  # stderr may be the file of a log
+    "ftruncate": [(0, _EQUAL, FILE, True)],
+    "pwrite64": [(0, _EQUAL, FILE, True)],
     "mmap": [(2, _SHARES_BITS, _PROT_EXEC, False)],
     "mprotect": [(2, _SHARES_BITS, _PROT_EXEC, False)],
     "prlimit64": [(0, _EQUAL, 0, True), (1, _EQUAL, resource.RLIMIT_AS, True)],  # its own, for `keep_to_video_memory`

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from imagehost.prober import confinement, tasks, wire
 
 GRACE = 3.0  # seconds after a child's own alarm until it is killed
-_FILE, _CONVERSATION = 3, 4  # descriptors of a child; it has no others
+_FILE, _CONVERSATION = confinement.FILE, 4  # descriptors of a child; it has no others
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,9 @@ attempts = {
     "write": lambda: os.open(path, os.O_WRONLY),
     "create": lambda: os.open(path + ".new", os.O_CREAT | os.O_WRONLY),
     "truncate": lambda: os.truncate(path, 0),
+    "truncate the log": lambda: os.ftruncate(2, 0),
+    "overwrite the log": lambda: os.pwrite(2, b"", 0),
+    "go back in the log": lambda: os.lseek(2, 0, os.SEEK_SET),
     "remove": lambda: os.unlink(path),
     "rename": lambda: os.rename(path, path + ".new"),
     "link": lambda: os.link(path, path + ".new"),
@@ -187,9 +190,9 @@ spare = [socket.socketpair() for _ in range(20)]
 file = os.open(os.devnull, os.O_RDONLY)
 zygote._keep_only(file, spare[3][0].fileno())
 confinement.confine()
-print(json.dumps([number for number in range(100) if outcome(lambda: os.lseek(number, 0, os.SEEK_CUR)) != "EBADF"]))
+print(json.dumps([number for number in range(3, 100) if outcome(lambda: os.close(number)) == "done"]))
 """
 
 
 def test_a_child_keeps_the_file_and_the_conversation_alone() -> None:
-    assert told(KEEPING, USERS[0]) == [0, 1, 2, 3, 4]
+    assert told(KEEPING, USERS[0]) == [3, 4]

@@ -207,7 +207,7 @@ def test_time_and_memory_of_a_child_end() -> None:
 GROWING = """
 import json, os, sys
 from imagehost.prober import confinement
-file = os.open(sys.argv[1], os.O_RDWR)
+file = os.dup2(os.open(sys.argv[1], os.O_RDWR), confinement.FILE)
 end = os.fstat(file).st_size
 confinement.confine(file)
 def outcome(size, at):
