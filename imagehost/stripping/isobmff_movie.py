@@ -152,13 +152,17 @@ def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
 
 
 def _samples(source: Source, tables: Box, movie: Movie, track: int, *, is_sound: bool) -> None:
+    in_bytes = 0
     for box in children(source, tables.body, tables.end):
-        if box.kind == b"stsd" and not is_sound:
+        if box.kind == b"stsd" and is_sound:
+            in_bytes = samples.bytes_of_sound(source, box)
+        elif box.kind == b"stsd":
             movie.layouts.setdefault(track, movie.units.entries(box))
-    is_open = is_sound and samples.has_one_size(source, tables)
+    size = samples.one_size(source, tables) if is_sound else 0
     for run in samples.of_tables(source, tables):
-        if is_open:  # the tables do not have the sizes in bytes
-            movie.coverage.add_open(run.start)
+        if size:  # perhaps not in bytes
+            length = (run.end - run.start) // size * max(size, in_bytes)
+            movie.coverage.add_open(run.start, run.start + length if in_bytes else None)
         else:
             movie.keep(run, track)
 

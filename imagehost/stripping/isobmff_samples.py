@@ -16,6 +16,11 @@ _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}  # of `array`, by the bytes of a numbe
 _BASE, _ENTRY, _DURATION, _SIZE, _FROM_FRAGMENT = 0x1, 0x2, 0x8, 0x10, 0x20000  # flags of tfhd
 _OFFSET, _FIRST_FLAGS, _DURATIONS, _SIZES = 0x1, 0x4, 0x100, 0x200  # flags of trun
 _OF_SAMPLES = (_DURATIONS, _SIZES, 0x400, 0x800)  # the fields of each sample
+# Of a sample of uncompressed sound, by the format; 0: as its entry says.
+_BITS = {
+    b"NONE": 0, b"raw ": 0, b"twos": 0, b"sowt": 0, b"lpcm": 0, b"in24": 24, b"in32": 32, b"fl32": 32, b"fl64": 64,
+    b"ulaw": 8, b"alaw": 8,
+}  # fmt: skip
 
 
 class Run(NamedTuple):
@@ -53,10 +58,10 @@ class Coverage:
         else:
             self._note(self._ranges, start << 64 | end)
 
-    def add_open(self, start: int) -> None:
-        """Add what follows `start`, up to the next range or mark."""
+    def add_open(self, start: int, end: int | None = None) -> None:
+        """Add what follows `start`, up to the next range or mark, and at most up to `end`."""
         if 0 <= start < self._size:
-            self._note(self._open, start)
+            self._note(self._open, start << 64 | (self._size if end is None else end))
 
     def mark(self, start: int) -> None:
         """End an open range at `start`."""
@@ -86,8 +91,10 @@ class Coverage:
 
     def _sorted(self) -> Iterator[tuple[int, int]]:
         if self._open:
-            starts = sorted(chain((found >> 64 for found in self._ranges), self._open, self._marks, [self._size]))
-            self._ranges += [start << 64 | starts[bisect_right(starts, start)] for start in self._open]
+            found = chain(self._ranges, self._open)
+            starts = sorted(chain((both >> 64 for both in found), self._marks, [self._size]))
+            for start, end in ((both >> 64, both & _LOW) for both in self._open):
+                self._ranges.append(start << 64 | min(end, starts[bisect_right(starts, start)]))
         return ((found >> 64, found & _LOW) for found in sorted(self._ranges))
 
 
@@ -115,9 +122,40 @@ def of_tables(source: Source, stbl: Box) -> Iterator[Run]:
             return
 
 
-def has_one_size(source: Source, stbl: Box) -> bool:
-    """Return whether one number is the size of all samples, which in QuickTime's sound is not the size in bytes."""
-    return any(box.kind == b"stsz" and source.number(box.body + 4, 4) for box in children(source, stbl.body, stbl.end))
+def one_size(source: Source, stbl: Box) -> int:
+    """Return the one size of all samples, which in QuickTime's sound may not be in bytes; 0 where they differ."""
+    for box in children(source, stbl.body, stbl.end):
+        if box.kind == b"stsz":
+            return source.number(box.body + 4, 4)
+    return 0
+
+
+def bytes_of_sound(source: Source, stsd: Box) -> int:
+    """Return the most bytes that a sample of all channels has by the sample entries; 0: one is compressed or broken."""
+    try:
+        found = [_bytes_of_entry(source, entry) for entry in children(source, stsd.body + 8, stsd.end)]
+    except Malformed:
+        return 0
+    return max(found) if found and all(found) else 0
+
+
+def _bytes_of_entry(source: Source, entry: Box) -> int:
+    """By QuickTime's three versions of a sound description."""
+    if entry.kind not in _BITS:
+        return 0
+    numbers = Numbers(source, entry.body + 8, entry.end)
+    version = numbers.take(2)
+    numbers.skip(6)
+    channels, bits, whole = numbers.take(2), numbers.take(2), 0
+    if version == 1:
+        numbers.skip(16)
+        whole = numbers.take(4)
+    elif version == 2:
+        numbers.skip(20)
+        channels = numbers.take(4)
+        numbers.skip(4)
+        bits = numbers.take(4)
+    return max(channels * (((_BITS[entry.kind] or bits) + 7) // 8), whole)
 
 
 def _count(source: Source, box: Box, *, at: int, width: int) -> int:

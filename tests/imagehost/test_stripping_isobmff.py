@@ -8,7 +8,7 @@ import pytest
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
-from tests.imagehost.stripped import SECRET, film, metadata, refusal, stripped
+from tests.imagehost.stripped import SECRET, film, metadata, pictures_and_sound, refusal, stripped
 
 _box = pieces.box
 _PLAIN = stripped(real_videos.recorded(real_videos.MP4), media.MP4)
@@ -198,6 +198,53 @@ def test_more_samples_than_fit_into_one_read_are_summed_up() -> None:
 
     content = film_and_track(len(film_and_track(0)) + 8) + _box(b"mdat", b"x" * count, b"rest")
     assert stripped(content, media.MP4) == content[:-4] + bytes(4)
+
+
+_RAW = ["pcm_s16le", "pcm_s16be", "pcm_u8", "pcm_s24le", "pcm_s32be", "pcm_f32le", "pcm_f64be", "pcm_alaw", "pcm_mulaw"]
+
+
+@pytest.mark.parametrize("sound", _RAW)
+def test_behind_the_last_sound_nothing_stays(sound: str) -> None:
+    recipe = real_videos.Recipe("mov", "libx264", sound=sound, tune={"preset": "ultrafast"})
+    content = stripped(real_videos.recorded(recipe), media.MOV)
+    assert pieces.box_of(content, b"mdat") < pieces.box_of(content, b"moov")
+    after = stripped(_inside(content, [b"mdat"], SECRET * 99), media.MOV)
+    assert after == _inside(content, [b"mdat"], bytes(len(SECRET * 99)))
+    assert pictures_and_sound(after) == pictures_and_sound(content)
+
+
+def _raw_sound(entry: bytes, data: bytes) -> bytes:
+    """A track of four samples in one chunk, each of them of the size 1, and the data that has them."""
+    described = _box(b"stsd", struct.pack(">II", 0, 1), entry)
+    sizes = _box(b"stsz", struct.pack(">III", 0, 1, 4))
+    runs = _box(b"stsc", struct.pack(">2I3I", 0, 1, 1, 4, 1))
+    handling = _box(b"hdlr", bytes(8), b"soun", bytes(12))
+
+    def film_and_track(start: int) -> bytes:
+        stbl = _box(b"stbl", described, sizes, runs, _box(b"stco", struct.pack(">3I", 0, 1, start)))
+        return _inside(_PLAIN, [b"moov"], _box(b"trak", _box(b"mdia", handling, _box(b"minf", stbl))))
+
+    return film_and_track(len(film_and_track(0)) + 8) + _box(b"mdat", data)
+
+
+_SHORT_ENTRY = struct.pack(">8xHHIHHHHI", 0, 0, 0, 2, 16, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("entry", "length"),
+    [
+        (_box(b"twos", _SHORT_ENTRY), 16),
+        (_box(b"in24", _SHORT_ENTRY), 24),
+        (_box(b"lpcm", struct.pack(">8xHHIHHHHI4I", 1, 0, 0, 2, 16, 0, 0, 0, 1, 3, 6, 2)), 24),
+        (_box(b"lpcm", struct.pack(">8xHHIHHHHIIdIIIIII", 2, 0, 0, 3, 16, 0, 0, 0, 72, 48e3, 2, 0, 24, 0, 6, 1)), 24),
+        (_box(b"ima4", _SHORT_ENTRY), 40),
+        (_box(b"twos", _SHORT_ENTRY[:12]), 40),
+        (b"", 40),
+    ],
+    ids=["version 0", "bits by the format", "version 1", "version 2", "compressed", "broken", "none"],
+)
+def test_raw_sound_ends_after_its_samples_or_where_that_is_unknown_at_the_next_chunk(entry: bytes, length: int) -> None:
+    assert stripped(_raw_sound(entry, b"x" * 40), media.MOV).endswith(b"x" * length + bytes(40 - length))
 
 
 def test_a_track_of_positions_in_fragments_goes_without_its_samples() -> None:
