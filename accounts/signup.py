@@ -10,7 +10,6 @@ from allauth.account.forms import LoginForm as StockLoginForm
 from allauth.account.views import SignupView as StockSignupView
 from allauth.core.internal import ratelimit
 from django.contrib.auth.hashers import make_password
-from django.contrib.sites.shortcuts import get_current_site
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
@@ -53,8 +52,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send an email through `accounts.mail`. Everything but VISITORS_MAILS is a notice."""
-        named = {"request": self.request, "email": email, "current_site": get_current_site(self.request), **context}
-        message = self.render_mail(template_prefix, email, named)
+        message = self.render_mail(template_prefix, email, {"request": self.request, "email": email, **context})
         mail.send(message, is_notice=template_prefix not in VISITORS_MAILS)
 
     def format_email_subject(self, subject: str) -> str:
