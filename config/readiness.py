@@ -119,7 +119,7 @@ def parts() -> dict[str, Part]:
 
 def _parts(groups: Iterable[Checks]) -> dict[str, Part]:
     calls = [{name: partial(_state, check) for name, check in checks.items()} for checks in groups]
-    outcomes = timed_calls.run(calls, limit=LIMIT, kept=KEPT, remembered=REMEMBERED)
+    outcomes = timed_calls.run(calls, caller="readiness", limit=LIMIT, kept=KEPT, remembered=REMEMBERED)
     return {name: Part(found.value or NO_ANSWER, found.milliseconds) for name, found in outcomes.items()}
 
 

@@ -106,7 +106,7 @@ def _evicting_redis() -> Iterator[Problem]:
     """Check the eviction policy. A Redis that is away is no problem."""
     if not settings.REDIS_URL:
         return
-    policy = timed_calls.run([{"eviction": _eviction}], limit=REDIS_SECONDS)["eviction"].value
+    policy = timed_calls.run([{"eviction": _eviction}], caller="start", limit=REDIS_SECONDS)["eviction"].value
     if policy:
         sentence = f"Redis evicts what it must keep, limits and live presence (maxmemory-policy {policy})."
         fix = "Set maxmemory-policy noeviction, or take a Redis of its own for the service."

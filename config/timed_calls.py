@@ -54,19 +54,21 @@ class _Run(Generic[T]):
             connections.close_all()
 
 
-_runs: dict[tuple[str, ...], _Run[Any]] = {}  # by the names of the calls, which belong to one caller
+_runs: dict[tuple[str, ...], _Run[Any]] = {}  # by caller and names of the calls
 _lock = threading.Lock()
 
 
-def run(groups: Iterable[Calls[T]], *, limit: float, kept: float = 0, remembered: float = 0) -> dict[str, Outcome[T]]:
-    """Return the outcome of every call after at most `limit` seconds.
+def run(
+    groups: Iterable[Calls[T]], *, caller: str, limit: float, kept: float = 0, remembered: float = 0
+) -> dict[str, Outcome[T]]:
+    """Return the outcome of every call after at most `limit` seconds. `caller`: shares no runs with other callers.
 
     A function that hangs keeps one thread: until that ends, later calls share its outcomes. `kept`: seconds for which a
     run that has ended answers later calls. `remembered`: seconds for which the outcome of the last run is returned for
     one that has not ended.
     """
     give_up_at = time.perf_counter() + limit
-    runs = [(calls, _run_of(calls, kept)) for calls in groups]
+    runs = [(calls, _run_of(calls, caller, kept)) for calls in groups]
     found: dict[str, Outcome[T]] = {}
     for calls, current in runs:
         current.thread.join(max(give_up_at - time.perf_counter(), 0))
@@ -80,9 +82,9 @@ def forget() -> None:
         _runs.clear()
 
 
-def _run_of(calls: Calls[T], kept: float) -> _Run[T]:
+def _run_of(calls: Calls[T], caller: str, kept: float) -> _Run[T]:
     """Start a run, unless another one goes on, or has ended less than `kept` seconds ago."""
-    key = tuple(calls)
+    key = (caller, *calls)
     with _lock:
         current = _runs.get(key)
         if current is None:

@@ -106,7 +106,7 @@ def _state_families(processes: int) -> Iterator[Metric]:
 
 def state() -> Iterator[tuple[Family, Samples]]:
     """Yield every family with its samples, within two seconds. 4 queries, and those of /readyz."""
-    outcomes = timed_calls.run(GROUPS, limit=LIMIT)
+    outcomes = timed_calls.run(GROUPS, caller="metrics", limit=LIMIT)
     found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
     for outcome in outcomes.values():
         found |= outcome.value or {}

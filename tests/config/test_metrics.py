@@ -114,6 +114,13 @@ def test_only_the_bearer_of_the_token_reads_metrics(
     assert answer.headers.get("WWW-Authenticate") == ("Bearer" if status == 401 else None)
 
 
+def test_readiness_right_after_a_scrape_asks_for_itself(client: Client) -> None:
+    scraped()
+    parts = client.get("/readyz").json()["parts"]
+    assert {type(state) for state in parts.values()} == {str}
+    assert "presence" in parts
+
+
 def test_a_scrape_passes_the_edge_proxy_like_every_request(client: Client, settings: Settings) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
     assert client.get("/metrics", headers=AUTHORIZED).status_code == 403

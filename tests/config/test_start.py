@@ -185,4 +185,4 @@ def test_each_secret_of_the_examples_is_known() -> None:
         if re.fullmatch(r"[A-Z_]*(PASSWORD|SECRET_KEY|ENCRYPTION_KEYS)", name) and value:
             found.add(value)
         found |= set(re.findall(r"://[a-z]+:([^@]+)@", value))
-    assert found == start.EXAMPLES
+    assert found <= start.EXAMPLES  # which has those of earlier releases, too

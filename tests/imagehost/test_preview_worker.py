@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from imagehost import previews
-from imagehost.models import File, PreviewState, State
+from imagehost.models import File, PreviewState, PreviewTurn, State
 from imagehost.previews import Worker
 from imagehost.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
@@ -165,4 +165,5 @@ class TestProcesses:
         assert file.preview_attempts == 1
         assert previews._claim(previews.Work()) is None
         File.objects.update(preview_due_at=timezone.now())  # five minutes later
+        PreviewTurn.objects.update(busy_until=timezone.now())
         assert previews._claim(previews.Work()) == file

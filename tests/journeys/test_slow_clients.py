@@ -55,7 +55,14 @@ class SlowClients:
 
     def open(self, path: str, *headers: str, length: int = 5_000_000, begin: bytes = b"") -> None:
         connection = socket.create_connection(self._address, timeout=TIMEOUT)
-        lines = [f"POST {path} HTTP/1.1", f"Host: {self._address[0]}", f"Content-Length: {length}", *headers, "", ""]
+        lines = [
+            f"POST {path} HTTP/1.1",
+            f"Host: {self._address[0]}:{self._address[1]}",
+            f"Content-Length: {length}",
+            *headers,
+            "",
+            "",
+        ]
         connection.sendall("\r\n".join(lines).encode() + begin)
         self._sockets.append(connection)
 
