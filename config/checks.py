@@ -72,7 +72,7 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
     hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where no others can read or join that network."
     plain = [
         ("PostgreSQL", "sslmode=verify-full", "config.W004", any(map(_is_plain_database, _databases()))),
-        ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, _redis_urls()))),
+        ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, settings.CACHES.values()))),
     ]
     return [
         checks.Warning(f"The connection to {name} is not encrypted.", hint=hint.format(scheme), id=code)
@@ -94,13 +94,14 @@ def _is_plain_database(database: dict[str, Any]) -> bool:
     return not all(is_local(host) for host in str(database.get("HOST") or "").split(","))
 
 
-def _redis_urls() -> list[str]:
-    return [cache["LOCATION"] for cache in settings.CACHES.values() if "://" in str(cache.get("LOCATION", ""))]
+def _is_plain_redis(cache: dict[str, Any]) -> bool:
+    """Return whether it is a Redis reached in the clear; behind sentinels, by the hosts of those.
 
-
-def _is_plain_redis(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "redis" and not is_local(parts.hostname or "")
+    Any: an entry of CACHES.
+    """
+    parts = urlsplit(str(cache.get("LOCATION", "")))
+    sentinels = [host for host, _ in cache.get("OPTIONS", {}).get("SENTINELS", ())]
+    return parts.scheme == "redis" and not all(map(is_local, sentinels or [parts.hostname or ""]))
 
 
 def is_local(host: str) -> bool:

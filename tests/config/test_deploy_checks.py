@@ -173,6 +173,18 @@ def test_connections_that_leave_the_machine_are_encrypted(
     assert check_connections(None) == []
 
 
+@pytest.mark.parametrize(
+    ("host", "scheme", "found"),
+    [("127.0.0.1", "redis", []), ("10.0.0.8", "redis", ["config.W005"]), ("10.0.0.8", "rediss", [])],
+)
+def test_behind_sentinels_their_hosts_count(production: Settings, host: str, scheme: str, found: list[str]) -> None:
+    sentinels = {"SENTINELS": [("127.0.0.1", 26379), (host, 26380)]}
+    production.CACHES = {"default": {"LOCATION": f"{scheme}://primary/0", "OPTIONS": sentinels}}
+    production.DATABASE_REPLICA_URLS = []
+    production.PRIVATE_NETWORK = False
+    assert [each.id for each in check_connections(None) if each.id == "config.W005"] == found
+
+
 def test_connections_to_replicas_are_encrypted_too(production: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(configured.DATABASES, "default", {"HOST": "127.0.0.1"})
     production.CACHES = {"default": {"LOCATION": "redis://127.0.0.1/0"}}
