@@ -65,6 +65,7 @@ def test_a_search_leads_to_the_section(chrome: Browser, site: Site, scripts: boo
         expect(page.get_by_role("status").filter(has_text="rotation of keys")).to_be_visible()
         page.get_by_role("searchbox", name="Search terms").fill("chat picture")
         page.keyboard.press("Enter")
+        expect(page.get_by_role("status").filter(has_text="chat picture")).to_be_visible()
         first = page.locator(".docs-result a").first
         target = first.get_attribute("href")
         first.click()

@@ -20,7 +20,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from accounts.databases import replica, replicas
 from accounts.databases.replica import Replica, ReplicaConnection
 from accounts.models import Permission, User
-from config import doctor
+from config import doctor, timed_calls
 from config.doctor import Level
 from lookup import boards
 from oidc_provider.token import signing
@@ -265,6 +265,7 @@ def test_readiness_the_doctor_and_metrics_name_each_replica(
     assert lag() <= replica.LONGEST_LAG
     assert finding()[0] == Level.OK
     standby.go_away()
+    timed_calls.forget()
     try:
         after = Client().get("/readyz")
         assert after.json()["parts"][part] == "not reachable"
