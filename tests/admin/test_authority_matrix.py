@@ -145,7 +145,7 @@ def client_of(user: User) -> Client:
 
 
 def is_allowed(name: str, permission: str, actor: User, owner: str) -> bool:
-    """The rule: nobody acts on an account with more authority, and nobody below a superuser on what is their own."""
+    """Return whether the rule allows it: no act on more authority, and only superusers act on what is their own."""
     if not actor.is_staff or not actor.has_perm(permission):
         return False
     if name in NOT_ON_ONESELF and owner == "own":

@@ -49,7 +49,7 @@ def environ_of(host: str, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize("path", [DISCOVERY, "/accounts/login/", "/api/lookup/user", "/media/aaaaaaaa.png"])
 @pytest.mark.parametrize(("host", "is_served"), [*((one, True) for one in SERVED), *((one, False) for one in REFUSED)])
 def test_a_host_is_served_as_a_whole_or_refused(host: str, is_served: bool, path: str) -> None:
-    """The same by the lane and by Django."""
+    """The lane answers discovery; Django answers the other paths."""
     if path == DISCOVERY:
         statuses: list[str] = []
         list(wsgi.application(environ_of(host, path), lambda status, _headers: statuses.append(status[:3])))
