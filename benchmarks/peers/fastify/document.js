@@ -28,10 +28,7 @@ const BOARD = `
   LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main
   WHERE e.board = $1 ORDER BY e.rank LIMIT $2`
 
-function iso(milliseconds) {
-  const text = new Date(Number(milliseconds)).toISOString()
-  return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
-}
+const iso = (milliseconds) => new Date(Number(milliseconds)).toISOString()
 
 function avatar(id, path, mirrors, otherwise) {
   if (mirrors === 't') return `${BASE_URL}/api/chat/avatar/${id}`

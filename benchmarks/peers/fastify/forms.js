@@ -3,11 +3,8 @@ export const { BASE_URL } = process.env
 export const UPLOADS = process.env.UPLOAD_CDN_URL || `${BASE_URL}/uploads`
 export const ASSETS = process.env.ASSET_URL || `${BASE_URL}/static`
 
-// ISO 8601 in UTC with Z; milliseconds where there are any.
-export const iso = (column) => `(
-  to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
-  || CASE WHEN extract(microseconds FROM ${column})::int % 1000000 >= 1000
-      THEN to_char(${column} AT TIME ZONE 'UTC', '.MS') ELSE '' END || 'Z')`
+// ISO 8601 in UTC with milliseconds and Z.
+export const iso = (column) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 export const asset = (id) => `(
   SELECT json_build_object('url', '${UPLOADS}/' || x.path, 'mime', x.mime, 'width', x.width, 'height', x.height,
