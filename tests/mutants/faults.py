@@ -1,4 +1,6 @@
-"""The lists `tests/mutants/*.toml`: one table `[[fault]]` for each fault.
+"""The lists `tests/mutants/*.toml`, one for each app: a table `[[fault]]` for each fault.
+
+They hold faults about money, rights, secrets, edges of time windows and races.
 
 `name`: what is wrong with the program, as a sentence. `file`: the module. `find` and `replace`: a text that occurs
 there exactly once, and what takes its place. `tests`: files or node ids, of which at least one test must fail.
