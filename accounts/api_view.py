@@ -122,7 +122,7 @@ class ApiView(APIView):
 
 
 class HotView(ApiView):
-    """A view whose answer is a function of a `hot.Request`: through Django, or before it (`config.hot_lane`).
+    """A view whose answer is a function of a `hot.Request`: through Django, or before it (`config.web.lane`).
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
     their keys and calls `hot.before_waiting` before anything that takes longer; it has a `permission`.

@@ -1,6 +1,6 @@
 """A request and its answer as small values. The busiest endpoints are functions from one to the other.
 
-Django's views adapt them to Django's requests and responses; `config.hot_lane` answers by them before Django's handler.
+Django's views adapt them to Django's requests and responses; `config.web.lane` answers by them before Django's handler.
 """
 
 from __future__ import annotations

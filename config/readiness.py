@@ -73,7 +73,7 @@ def host(request: HttpRequest) -> HttpResponse:
     applied, and then nothing.
     """
     found: dict[str, Part] = {}
-    if not isinstance(request, ASGIRequest):  # `config.asgi` serves no pages
+    if not isinstance(request, ASGIRequest):  # `config.web.asgi` serves no pages
         found["static_files"] = Part(_state(static_files), 0)
     if not _migrated.is_set():
         found |= _parts([{"migrations": migrations}])
@@ -93,7 +93,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         return _unknown(unknown)
     found = parts()
     if isinstance(request, ASGIRequest):
-        del found["static_files"], found["files"], found["incoming"]  # `config.asgi` serves no pages and no files
+        del found["static_files"], found["files"], found["incoming"]  # `config.web.asgi` serves no pages and no files
     needed = [part for name, part in found.items() if name not in excluded and not is_optional(name)]
     return _answer(found, is_ready=all(part.state == "ok" for part in needed))
 

@@ -31,7 +31,7 @@ PORT = env.integer("PORT", 8000, at_most=65_535)
 BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else f"http://{HOST}:{PORT}")
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
-# Hosts with their ports, as the Host header has them: `config.hosts`. Django compares the names without ports.
+# Hosts with their ports, as the Host header has them: `config.web.hosts`. Django compares the names without ports.
 HOSTS = [_base.netloc.lower(), *env.hosts("ALLOWED_HOSTS")]
 if EMBEDDED:
     HOSTS += [f"{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")]
@@ -95,28 +95,28 @@ INSTALLED_APPS = [
     "accounts.chat_provider",
 ]
 MIDDLEWARE = [
-    "config.middleware.ObservationMiddleware",
-    "config.middleware.EdgeProxyMiddleware",
-    "config.middleware.OperatorsHostMiddleware",
-    "config.middleware.HostMiddleware",
-    "config.middleware.ContentMiddleware",
-    "config.middleware.NulByteMiddleware",
-    "config.middleware.CompressionMiddleware",
-    "config.middleware.ApiMiddleware",
-    "config.middleware.TraceMiddleware",
+    "config.web.middleware.ObservationMiddleware",
+    "config.web.middleware.EdgeProxyMiddleware",
+    "config.web.middleware.OperatorsHostMiddleware",
+    "config.web.middleware.HostMiddleware",
+    "config.web.middleware.ContentMiddleware",
+    "config.web.middleware.NulByteMiddleware",
+    "config.web.middleware.CompressionMiddleware",
+    "config.web.middleware.ApiMiddleware",
+    "config.web.middleware.TraceMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.ContentSecurityPolicyMiddleware",
-    "config.middleware.FormTokenMiddleware",
-    "config.middleware.LargeBodyMiddleware",
+    "config.web.middleware.ContentSecurityPolicyMiddleware",
+    "config.web.middleware.FormTokenMiddleware",
+    "config.web.middleware.LargeBodyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.middleware.AuthenticationMiddleware",
+    "config.web.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.middleware.ReplicaMiddleware",
+    "config.web.middleware.ReplicaMiddleware",
 ]
 TEMPLATES = [
     {
@@ -308,7 +308,7 @@ VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.Datab
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
 CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
-# Event streams that one process holds open. `config.wsgi` alone would keep a thread for each.
+# Event streams that one process holds open. `config.web.wsgi` alone would keep a thread for each.
 PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 500 if EMBEDDED else 0)
 PRESENCE_STREAMS_PER_KEY = 5
 

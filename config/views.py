@@ -152,7 +152,7 @@ def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse
 
 
 def is_in_api_lane(request: HttpRequest) -> bool:
-    """Whether `config.middleware.ApiMiddleware` serves the request: under /api/, but no protocol endpoint."""
+    """Whether `config.web.middleware.ApiMiddleware` serves the request: under /api/, but no protocol endpoint."""
     return _is_api(request) and not request.path_info.lower().startswith("/api/auth/")
 
 

@@ -157,7 +157,7 @@ def from_api(meta: Meta, authorizer: UploadAuthorizer) -> Iterator[Incoming]:
     """Yield the part `file` of the form, on disk until the block ends; the caller moves away what it keeps.
 
     Raises what `authorizer` raises, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed (the
-    disk), as early as possible: `config.request_body` reads the rest of the body.
+    disk), as early as possible: `config.web.request_body` reads the rest of the body.
     """
     with contextlib.closing(_ApiReceiver(authorizer, _ApiBody(meta, authorizer))) as receiver:
         yield receiver.read(meta)

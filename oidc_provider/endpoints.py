@@ -1,7 +1,7 @@
 """The base classes of the protocol's endpoints: a limit for each address, request ids, errors in JSON, no CORS.
 
 An `Endpoint` is a function from a `hot.Request` to a `hot.Answer`, called by its Django view and, before Django, by
-`config.hot_lane`.
+`config.web.lane`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The observation of each request: its id, its metrics, its line in the access log, its span.
 
-`config.hot_lane` and the first middleware call this once for each request.
+`config.web.lane` and the first middleware call this once for each request.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _prepared(event: Any, hint: dict[str, Any]) -> Any:
 
 
 def _route(hint: dict[str, Any], context: request_context.RequestContext | None) -> str:
-    from config import middleware  # once apps are loaded
+    from config.web import middleware  # once apps are loaded
 
     request = getattr(hint.get("log_record"), "request", None)
     if request is not None:

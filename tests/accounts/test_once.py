@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from accounts.once import Once
-from config import request_body
+from config.web import request_body
 from tests.support.threads import together
 
 pytestmark = pytest.mark.once

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 from accounts.databases import replicas
 from accounts.models import User
-from config.middleware import ReplicaMiddleware
+from config.web.middleware import ReplicaMiddleware
 from tests.factories.accounts import UserFactory
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from config.wsgi import application  # loads Django
+from config.web.wsgi import application  # loads Django
 from dashboard.documentation import rendering
 from lookup import resolve
 

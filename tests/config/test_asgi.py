@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.handlers.asgi import ASGIHandler
 
-from config import asgi
+from config.web import asgi
 from presence.streaming import watching
 
 Message = Mapping[str, Any]  # ASGI's, whose values have no type

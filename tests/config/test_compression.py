@@ -8,8 +8,8 @@ import pytest
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from config import compression
-from config.middleware import CompressionMiddleware
+from config.web import compression
+from config.web.middleware import CompressionMiddleware
 from tests.factories.accounts import UserFactory
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 SHOWN = (
     "from django.db import connection as c; u = c.cursor(); u.execute('SHOW statement_timeout'); print(u.fetchone()[0])"
 )
-WEB, COMMAND = "import config.wsgi; ", "import django; django.setup(); "
+WEB, COMMAND = "import config.web.wsgi; ", "import django; django.setup(); "
 
 
 def _url() -> str:

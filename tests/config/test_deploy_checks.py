@@ -10,7 +10,6 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from accounts import plans
-from config import request_body
 from config.checks import (
     check_connections,
     check_content_url,
@@ -18,6 +17,7 @@ from config.checks import (
     check_encryption_keys,
     check_production,
 )
+from config.web import request_body
 from dashboard.profile import editing
 from imagehost.errors import FileTooLarge
 from oidc_provider.token import signing

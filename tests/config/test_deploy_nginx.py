@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from accounts.plans import LARGEST_BODY, LARGEST_FILE
-from config.request_body import PAGE_BODY
+from config.web.request_body import PAGE_BODY
 from dashboard.profile.editing import MAX_BODY
 from imagehost.errors import FileTooLarge
 from lookup.transfer import own

@@ -11,9 +11,9 @@ import pytest
 from pytest_django import Settings
 
 from accounts import hot
-from config import asgi, embedded, hot_lane, request_body, wsgi
-from config.asgi import Message, Scope
-from config.received_body import CutOff
+from config.web import asgi, embedded, lane, request_body, wsgi
+from config.web.asgi import Message, Scope
+from config.web.received_body import CutOff
 
 pytestmark = pytest.mark.once
 
@@ -134,7 +134,7 @@ def test_a_request_reaches_wsgi_as_it_was_sent(serving: Any) -> None:
 
 
 def test_an_answer_that_is_a_list_has_nothing_to_close(serving: Any) -> None:
-    """As `config.hot_lane` answers."""
+    """As `config.web.lane` answers."""
     serving(lambda environ: [environ["wsgi.input"].read(), b"more"])
     client = Client((b"ab", False))
     client.call((b"content-length", b"2"))
@@ -264,7 +264,7 @@ def test_event_streams_keep_no_thread(
 
 
 class Read:
-    """What `hot_lane.find` finds: it notes in which thread it was answered, and whether an event loop ran there."""
+    """What `lane.find` finds: it notes in which thread it was answered, and whether an event loop ran there."""
 
     is_read = True
 
@@ -297,7 +297,7 @@ def test_a_read_is_answered_by_the_event_loop_unless_it_has_to_wait(
 ) -> None:
     """No event loop runs for it, or Django would open a connection for each request."""
     environs, read = serving(lambda environ: b""), Read(is_fresh=is_fresh)
-    monkeypatch.setattr(hot_lane, "find", lambda environ: read)
+    monkeypatch.setattr(lane, "find", lambda environ: read)
     client = Client()
     client.call(method="GET")
     assert (client.status, client.body) == (203, b"read")
@@ -308,7 +308,7 @@ def test_a_read_is_answered_by_the_event_loop_unless_it_has_to_wait(
 def test_a_request_with_a_body_is_no_read(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     serving(lambda environ: environ["wsgi.input"].read())
     read = Read(is_fresh=True)
-    monkeypatch.setattr(hot_lane, "find", lambda environ: read)
+    monkeypatch.setattr(lane, "find", lambda environ: read)
     client = Client((b"ab", False))
     client.call((b"content-length", b"2"), method="GET")
     assert (client.body, read.threads) == (b"ab", [])

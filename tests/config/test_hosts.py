@@ -13,7 +13,7 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from config import hosts, hot_lane, wsgi
+from config.web import hosts, lane, wsgi
 from tests.factories.accounts import UserFactory
 
 BASE = "http://127.0.0.1:8000"
@@ -54,7 +54,7 @@ def test_a_host_is_served_as_a_whole_or_refused(host: str, is_served: bool, path
         statuses: list[str] = []
         list(wsgi.application(environ_of(host, path), lambda status, _headers: statuses.append(status[:3])))
         assert statuses == ["200" if is_served else "400"]
-        assert (hot_lane.find(environ_of(host, path)) is not None) == is_served
+        assert (lane.find(environ_of(host, path)) is not None) == is_served
     assert (Client(headers={"host": host}).get(path).status_code != 400) == is_served
 
 

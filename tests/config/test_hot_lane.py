@@ -1,4 +1,4 @@
-"""What `config.hot_lane` answers before Django is what Django answers: status, headers and bytes.
+"""What `config.web.lane` answers before Django is what Django answers: status, headers and bytes.
 
 Each request is sent to the WSGI application twice: with the lane, and with a lane that leaves everything to Django.
 """
@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts import hot
 from accounts.models import ApiKey, Permission
-from config import hot_lane, wsgi
+from config.web import lane, wsgi
 from lookup import registry
 from lookup.models import Profile
 from lookup.views import current
@@ -36,17 +36,17 @@ def send(path: str, query: str = "", method: str = "GET", **headers: str) -> Sen
 
 
 @pytest.fixture
-def lane(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def in_lane(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether the lane answered, request by request; a False put in beforehand sends the next one to Django."""
     answered: list[bool] = []
-    usual = hot_lane.answer
+    usual = lane.answer
 
     def noted(environ: dict[str, Any]) -> hot.Answer | None:
         found = usual(environ) if not environ.get("HTTP_X_BY_DJANGO") else None
         answered.append(found is not None)
         return found
 
-    monkeypatch.setattr(hot_lane, "answer", noted)
+    monkeypatch.setattr(lane, "answer", noted)
     return answered
 
 
@@ -97,18 +97,18 @@ ANSWERED = [
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 @pytest.mark.parametrize(("path", "query", "headers"), ANSWERED)
 def test_the_lane_answers_what_django_answers(
-    lane: list[bool], path: str, query: str, headers: dict[str, str], method: str
+    in_lane: list[bool], path: str, query: str, headers: dict[str, str], method: str
 ) -> None:
     early, late = both(path, query, method, **headers)
-    assert lane == [True, False]
+    assert in_lane == [True, False]
     assert early[:2] == late[:2]
     assert early[2] == late[2] or gzip.decompress(early[2]) == gzip.decompress(late[2])
 
 
 @pytest.mark.usefixtures("someone")
-def test_both_compress_a_long_answer(lane: list[bool]) -> None:
+def test_both_compress_a_long_answer(in_lane: list[bool]) -> None:
     early, late = both(LOOKUP, f"type=username&value=ada&{ALL}", X_API_KEY=SECRET, ACCEPT_ENCODING="gzip, br")
-    assert lane == [True, False]
+    assert in_lane == [True, False]
     assert [sent[1]["Content-Encoding"] for sent in (early, late)] == ["gzip", "gzip"]
     assert gzip.decompress(early[2]) == gzip.decompress(late[2])
 
@@ -129,36 +129,36 @@ def test_both_compress_a_long_answer(lane: list[bool]) -> None:
     ],
 )
 def test_what_is_out_of_the_ordinary_is_left_to_django(
-    lane: list[bool], path: str, method: str, headers: dict[str, str]
+    in_lane: list[bool], path: str, method: str, headers: dict[str, str]
 ) -> None:
     early, late = both(path, "", method, **headers)
-    assert lane == [False, False]
+    assert in_lane == [False, False]
     assert early == late
 
 
 @pytest.mark.usefixtures("someone")
-def test_without_the_edge_proxys_header_nothing_is_answered(lane: list[bool], settings: Settings) -> None:
+def test_without_the_edge_proxys_header_nothing_is_answered(in_lane: list[bool], settings: Settings) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
     early, late = both(LOOKUP, "type=username&value=ada", **KEY)
     assert early == late
     assert early[0] == "403 Forbidden"
     early, late = both(LOOKUP, "type=username&value=ada", X_CLIENT_ADDRESS="192.0.2.1", **KEY)
     assert early == late
-    assert (early[0], lane) == ("200 OK", [False, False, True, False])
+    assert (early[0], in_lane) == ("200 OK", [False, False, True, False])
 
 
 @pytest.mark.usefixtures("someone")
-def test_a_host_for_files_alone_has_no_lane(lane: list[bool], settings: Settings) -> None:
+def test_a_host_for_files_alone_has_no_lane(in_lane: list[bool], settings: Settings) -> None:
     settings.IMAGE_CDN_URL = "http://files.example"
     for name in ("ALLOWED_HOSTS", "HOSTS"):
         setattr(settings, name, [*getattr(settings, name), "files.example"])
     early, late = both(LOOKUP, "type=username&value=ada", HOST="files.example", **KEY)
-    assert lane == [False, False]
+    assert in_lane == [False, False]
     assert early == late
 
 
 @pytest.mark.usefixtures("someone")
-def test_over_https_both_say_so(lane: list[bool], settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_https_both_say_so(in_lane: list[bool], settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wsgi, "SCHEME", "https")
     settings.SECURE_HSTS_SECONDS = 60
     early, late = both(LOOKUP, "type=username&value=ada", **KEY)
@@ -171,7 +171,11 @@ def test_over_https_both_say_so(lane: list[bool], settings: Settings, monkeypatc
     ("error", "status"), [(RuntimeError("a secret"), 500), (OperationalError("gone"), 503)], ids=["bug", "outage"]
 )
 def test_what_breaks_is_logged_and_answered_alike(
-    lane: list[bool], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, status: int
+    in_lane: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    status: int,
 ) -> None:
     def broken(*arguments: Any) -> bytes:
         raise error
@@ -185,7 +189,7 @@ def test_what_breaks_is_logged_and_answered_alike(
 
 
 @pytest.mark.usefixtures("someone")
-def test_limits_and_notes_are_the_same(lane: list[bool]) -> None:
+def test_limits_and_notes_are_the_same(in_lane: list[bool]) -> None:
     """The 31st request with a key is refused, whichever way the others came."""
     sent = [send(LOOKUP, "type=username&value=ada", X_BY_DJANGO="1" if i % 2 else "", **KEY)[0] for i in range(32)]
     assert sent == ["200 OK"] * 30 + ["429 Too Many Requests"] * 2

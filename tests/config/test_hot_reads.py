@@ -7,8 +7,8 @@ import pytest
 from accounts import hot, limits
 from accounts.hot import MustWait
 from accounts.models import ApiKey, Permission
-from config import hot_lane
-from config.hot_lane import Asked
+from config.web import lane
+from config.web.lane import Asked
 from lookup.models import ProfileDocument
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import ProfileFactory
@@ -29,7 +29,7 @@ def key() -> ApiKey:
 def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET) -> Asked:
     headers = {"HTTP_HOST": "127.0.0.1:8000", "HTTP_X_API_KEY": secret, "REMOTE_ADDR": "203.0.113.7"}
     request = {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "wsgi.url_scheme": "http"}
-    found = hot_lane.find({**request, **headers})
+    found = lane.find({**request, **headers})
     assert found is not None
     return found
 

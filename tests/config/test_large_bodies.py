@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from config import request_body
+from config.web import request_body
 from imagehost.errors import Busy
 
 pytestmark = pytest.mark.django_db  # as every test of pages; none of these requests reaches a view

@@ -55,7 +55,7 @@ def test_a_program_without_pages_loads_nothing_of_them(tmp_path: Path, code: str
 @pytest.mark.parametrize("server", ["embedded", "wsgi"])
 def test_the_web_server_has_loaded_every_view_before_it_answers(tmp_path: Path, server: str) -> None:
     modules = loaded(
-        tmp_path, f"from config import {server}\nimport gc\nassert gc.isenabled() and gc.get_freeze_count()"
+        tmp_path, f"from config.web import {server}\nimport gc\nassert gc.isenabled() and gc.get_freeze_count()"
     )
     assert {"config.urls", "accounts.admin", "lookup.views.profile_page"} <= modules
     assert {"hikari", "aiohttp", "av", "boto3", "psycopg"} & modules == set()

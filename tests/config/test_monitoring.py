@@ -28,7 +28,7 @@ OF_PROMETHEUS = {"le", "job", "instance"}  # labels that every series may have
 
 def exported() -> dict[str, set[str]]:
     """The labels of each series that /metrics may have, by name."""
-    importlib.import_module("config.wsgi")  # loads what defines metrics, as a server does
+    importlib.import_module("config.web.wsgi")  # loads what defines metrics, as a server does
     series: dict[str, set[str]] = {}
     for metric in METRICS.values():
         names = [f"{metric.name}_total"] if isinstance(metric, Counter) else [metric.name]

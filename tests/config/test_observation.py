@@ -61,7 +61,7 @@ class Lines(logging.Handler):
 
 @pytest.fixture
 def written() -> Iterator[Lines]:
-    importlib.import_module("config.wsgi")  # sets logging up again when it is loaded
+    importlib.import_module("config.web.wsgi")  # sets logging up again when it is loaded
     handler = Lines()
     access_log.logger.addHandler(handler)
     yield handler

@@ -12,8 +12,8 @@ from typing import TypeVar
 import pytest
 from pytest_django import Settings
 
-from config.asgi import Message
-from config.received_body import AHEAD, CutOff, Pace, ReceivedBody
+from config.web.asgi import Message
+from config.web.received_body import AHEAD, CutOff, Pace, ReceivedBody
 
 pytestmark = pytest.mark.once
 

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from config import wsgi
+from config.web import wsgi
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from accounts.plans import LARGEST_BODY
-from config import request_body, wsgi
+from config.web import request_body, wsgi
 
 
 @pytest.fixture

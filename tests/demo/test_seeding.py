@@ -16,8 +16,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts import bans
 from accounts.api_keys import keys
 from accounts.models import AuditEvent, LinkedAccount, User
-from config import chat, web_server
+from config import chat
 from config.management.commands import run_embedded
+from config.web import web_server
 from demo import profile_content, seeding
 from imagehost.models import File, Folder
 from oidc_provider.applications import applications
@@ -200,7 +201,7 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     assert supervisor[1:-1] == ["-m", "config.supervisor"]
     web, *others = json.loads(supervisor[-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "asgi"]
-    assert web["argv"][-1] == "config.embedded:application"
+    assert web["argv"][-1] == "config.web.embedded:application"
     assert web["pid"] == (1 if sys.platform == "linux" else None)
     names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]
     assert [other["argv"][2] for other in others] == names

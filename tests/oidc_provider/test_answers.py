@@ -1,6 +1,6 @@
 """The headers of the endpoints for programs, the same with and without Django.
 
-Each request is sent to the WSGI application twice: answered by `config.hot_lane`, and by Django's handler.
+Each request is sent to the WSGI application twice: answered by `config.web.lane`, and by Django's handler.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from accounts import limits
 from accounts.models import LinkedAccount, User
-from config import hot_lane, wsgi
+from config.web import lane, wsgi
 from oidc_provider.token import claims, signing
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (
@@ -83,7 +83,7 @@ def sent(method: str, path: str, body: str = "", **headers: str) -> Sent:
 def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **headers: str) -> Sent:
     """Return the answer to a request, the same with and without Django."""
     answered: list[bool] = []
-    usual = hot_lane.answer
+    usual = lane.answer
 
     def noted(environ: dict[str, Any]) -> Any:
         found = usual(environ)
@@ -91,10 +91,10 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **headers: str) 
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(hot_lane, "answer", noted)
+        patch.setattr(lane, "answer", noted)
         early = sent(*arguments, **headers)
         assert answered == [True]
-        patch.setattr(hot_lane, "answer", lambda environ: None)
+        patch.setattr(lane, "answer", lambda environ: None)
         assert sent(*arguments, **headers) == early
     return early
 
@@ -207,7 +207,7 @@ def test_a_cookie_or_a_nul_byte_beside_the_discovery_document_is_left_to_django(
     path, _, query = path.partition("?")
     environ = {"PATH_INFO": path, "REQUEST_METHOD": "GET", "QUERY_STRING": query, **headers}
     environ["HTTP_HOST"] = "127.0.0.1:8000"
-    assert hot_lane.answer(environ) is None
+    assert lane.answer(environ) is None
 
 
 def test_tokens_come_both_ways(app: App, browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_tokens_come_both_ways(app: App, browser: Client, monkeypatch: pytest.Mo
         line, headers, content = sent("POST", TOKEN, encoded({**fields, **credentials}))
         assert (line, list(json.loads(content))) == ("200 OK", list(response.json()))
         assert headers == {**OF_AN_APP, "Content-Length": str(len(content))}
-        monkeypatch.setattr(hot_lane, "answer", lambda environ: None)
+        monkeypatch.setattr(lane, "answer", lambda environ: None)
 
 
 def test_over_https_the_answers_say_so(
@@ -237,10 +237,10 @@ def test_over_https_the_answers_say_so(
 def test_both_ways_count_for_one_limit(monkeypatch: pytest.MonkeyPatch, settings: Settings, path: str) -> None:
     monkeypatch.setattr(limits.PROTOCOL, "amount", 2)
     sent("HEAD", path)
-    usual = hot_lane.answer
-    monkeypatch.setattr(hot_lane, "answer", lambda environ: None)
+    usual = lane.answer
+    monkeypatch.setattr(lane, "answer", lambda environ: None)
     sent("GET", path)
-    monkeypatch.setattr(hot_lane, "answer", usual)
+    monkeypatch.setattr(lane, "answer", usual)
     line, headers, content = both_ways(monkeypatch, "GET", path)
     assert line == "429 Too Many Requests"
     assert headers["X-Retry-After"] == headers["Retry-After"]

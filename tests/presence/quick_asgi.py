@@ -1,6 +1,6 @@
 """The ASGI application with a heartbeat that a test can wait for."""
 
-from config.asgi import application
+from config.web.asgi import application
 from presence.streaming import streams
 
 __all__ = ["application"]

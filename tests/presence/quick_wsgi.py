@@ -1,6 +1,6 @@
 """The WSGI application with a heartbeat that a test can wait for."""
 
-from config.wsgi import application
+from config.web.wsgi import application
 from presence.streaming import streams
 
 __all__ = ["application"]

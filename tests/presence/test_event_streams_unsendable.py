@@ -41,7 +41,7 @@ SCOPE: dict[str, Any] = {  # Any: ASGI's values
 
 @pytest.mark.parametrize("kind", ["http.response.start", "http.response.body"])
 def test_it_is_closed_and_gives_its_place_back(kind: str) -> None:
-    from config.asgi import application  # it sets Django up, as a server wants it
+    from config.web.asgi import application  # it sets Django up, as a server wants it
 
     in_use: list[int] = []
 

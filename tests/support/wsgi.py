@@ -15,7 +15,7 @@ def send(
     path: str, query: str = "", method: str = "GET", body: bytes = b"", headers: dict[str, str] | None = None
 ) -> Sent:
     """`headers`: by their names in WSGI, without HTTP_."""
-    from config import wsgi  # loads Django
+    from config.web import wsgi  # loads Django
 
     environ: dict[str, Any] = {
         "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "HTTP_HOST": "127.0.0.1:8000",

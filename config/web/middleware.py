@@ -29,16 +29,17 @@ from django.utils.functional import SimpleLazyObject
 from accounts import client_address, content_security, request_context, waiting_apps
 from accounts.databases import replicas
 from accounts.errors import Forbidden
-from config import compression, hosts, hot_lane, nul_bytes, request_body, views
+from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
+from config.web import compression, hosts, lane, nul_bytes, request_body
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
 class ObservationMiddleware:
-    """Observes each request that `config.hot_lane` leaves to Django, refused ones too."""
+    """Observes each request that `config.web.lane` leaves to Django, refused ones too."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -151,7 +152,7 @@ class OperatorsHostMiddleware:
 
 
 class HostMiddleware:
-    """Refuses every host but those of `config.hosts`, and makes absolute URLs from BASE_URL, not from the header.
+    """Refuses every host but those of `config.web.hosts`, and makes absolute URLs from BASE_URL, not from the header.
 
     The libraries build the links of mails and the redirect URLs of other services by `build_absolute_uri`.
     """
@@ -190,7 +191,7 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class NulByteMiddleware:
-    """Refuses requests with a NUL byte (`config.nul_bytes`), and drops a session cookie with one."""
+    """Refuses requests with a NUL byte (`config.web.nul_bytes`), and drops a session cookie with one."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -225,7 +226,7 @@ class ApiMiddleware:
 
     def _is_protocol(self, path: str) -> bool:
         """Whether the path is an endpoint of the sign-in provider for programs."""
-        return path.startswith("/api/auth/") and path in hot_lane.routes()
+        return path.startswith("/api/auth/") and path in lane.routes()
 
 
 class TraceMiddleware:

@@ -44,7 +44,7 @@ def program() -> Program:
     It replaces a worker that ends, and ends itself where two end within 5.5 seconds: the supervisor starts it again.
     """
     where = ("--host", settings.HOST, "--port", str(settings.PORT))
-    return Program("web", (sys.executable, *_MODULE, *_OPTIONS, *where, "config.embedded:application"))
+    return Program("web", (sys.executable, *_MODULE, *_OPTIONS, *where, "config.web.embedded:application"))
 
 
 def forked(web: Program) -> Program:

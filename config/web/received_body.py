@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import BadRequest
 
 from accounts.plans import LARGEST_BODY
-from config.asgi import Message, Receive
+from config.web.asgi import Message, Receive
 
 RATE = 1_000  # bytes a second that a client has to send or take, as no nginx waits for it
 T = TypeVar("T")

@@ -1,14 +1,14 @@
 """The ASGI application of the embedded default, which has no nginx against slow clients.
 
-    granian --interface asgi config.embedded:application
+    granian --interface asgi config.web.embedded:application
 
-The busiest reads (`hot_lane`) are answered on the event loop itself: SQLite reads a row by its key in 20 microseconds
+The busiest reads (`lane`) are answered on the event loop itself: SQLite reads a row by its key in 20 microseconds
 and waits for no writer, while a thread costs a hundred. A request that has to write or to wait goes on in a thread.
 
-`config.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread starts,
-and an answer is sent between the calls that make its pieces. A large body is received while its thread reads it
-(`config.received_body`); `config.request_body` limits such to half of the threads. Event streams are tasks of
-`config.asgi`. A client that is too slow is cut off (`config.received_body`).
+`config.web.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread
+starts, and an answer is sent between the calls that make its pieces. A large body is received while its thread reads it
+(`config.web.received_body`); `config.web.request_body` limits such to half of the threads. Event streams are tasks of
+`config.web.asgi`. A client that is too slow is cut off (`config.web.received_body`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from django.conf import settings
 
 from accounts import hot, request_context
 from accounts.hot import Answer, MustWait
-from config import asgi, hot_lane, request_body, web_server, wsgi
-from config.asgi import Message, Receive, Scope, Send
-from config.received_body import CutOff, Pace, ReceivedBody, TooSlow
+from config.web import asgi, lane, request_body, web_server, wsgi
+from config.web.asgi import Message, Receive, Scope, Send
+from config.web.received_body import CutOff, Pace, ReceivedBody, TooSlow
 
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
@@ -83,7 +83,7 @@ class Call:
     def close(self) -> None:
         """Close the answer. Idempotent."""
         answer, self._answer = self._answer, None
-        if hasattr(answer, "close"):  # a list of bytes, as `config.wsgi` answers from its lane, has nothing to close
+        if hasattr(answer, "close"):  # a list of bytes, as the lane answers, has nothing to close
             answer.close()
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
@@ -105,7 +105,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     environ = _environ(scope)
     has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
-    if not has_body and (asked := hot_lane.find(environ)) is not None and asked.is_read:
+    if not has_body and (asked := lane.find(environ)) is not None and asked.is_read:
         await _answer_read(asked, send)
         return
     body = ReceivedBody(receive, has_any=has_body)
@@ -129,7 +129,7 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
         body.abandon()
 
 
-async def _answer_read(asked: hot_lane.Asked, send: Send) -> None:
+async def _answer_read(asked: lane.Asked, send: Send) -> None:
     loop = asyncio.get_running_loop()
     events._set_running_loop(None)
     try:

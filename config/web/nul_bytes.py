@@ -1,7 +1,7 @@
 """The boundary that refuses NUL bytes, which PostgreSQL can neither store nor look up.
 
-`config.middleware` and `config.hot_lane` ask it. Endpoints under /api/ answer NUL bytes in their queries and bodies in
-the words of their own documents, by `accounts.text_rules.find_unstorable`.
+`config.web.middleware` and `config.web.lane` ask it. Endpoints under /api/ answer NUL bytes in their queries and bodies
+in the words of their own documents, by `accounts.text_rules.find_unstorable`.
 """
 
 from collections.abc import Mapping

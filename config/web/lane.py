@@ -20,9 +20,9 @@ from accounts.databases import database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext
-from config import compression, hosts, nul_bytes, request_body
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
+from config.web import compression, hosts, nul_bytes, request_body
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one

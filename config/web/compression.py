@@ -1,4 +1,4 @@
-"""JSON compressed by gzip, for responses of Django and answers of `config.hot_lane` alike."""
+"""JSON compressed by gzip, for responses of Django and answers of `config.web.lane` alike."""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""The ASGI application: event streams in a process of their own, where one costs no thread.
+
+    granian --interface asgi config.asgi:application
+
+Serves only reads of presence, and reads no body; `config.web.wsgi` serves everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import django
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+from django.db import connections
+from django.http import HttpRequest, HttpResponseBase
+
+from config import start, stores
+from config.web import graceful_shutdown
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+start.check_worker()
+stores.bound_waits()
+django.setup(set_prefix=False)
+graceful_shutdown.end_with_parent()
+
+
+Scope = dict[str, Any]  # ASGI's, whose values have no type
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+SERVED = ("/api/lookup/presence/", "/healthz", "/readyz", "/metrics")
+NOT_FOUND = "/api"
+SCHEME = urlsplit(settings.BASE_URL).scheme
+_OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect"}
+
+
+class Application(ASGIHandler):
+    """Django's, which keeps a thread for each request until its answer is sent. This one frees it once it is made."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._answer_lifespan(receive, send)
+        elif scope["type"] == "http":
+            await self.handle(_cleaned(scope), _without_body(receive), send)
+        else:
+            await send({"type": "websocket.close"})
+
+    async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        async with ThreadSensitiveContext():
+            response: HttpResponseBase = await super().run_get_response(request)
+            await sync_to_async(connections.close_all)()  # those of the thread that ends here
+        return response
+
+    async def send_response(self, response: HttpResponseBase, send: Send) -> None:
+        """Close a response that cannot be sent, as Django does only for sent or cancelled ones: `send` raises where the
+        client has gone (ASGI 2.4)."""
+        try:
+            await super().send_response(response, send)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            await sync_to_async(response.close)()
+            raise
+
+    async def _answer_lifespan(self, receive: Receive, send: Send) -> None:
+        """Answer the lifespan messages. The server waits for open answers first, so streams watch for the shutdown."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                graceful_shutdown.end_streams(has_handlers=True)
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+
+def _cleaned(scope: Scope) -> Scope:
+    """Set the scheme of BASE_URL and replace paths that are not SERVED. Drop headers of a body, and those with an
+    underscore: Django reads `X_A` as `X-A`.
+    """
+    headers = [(name, value) for name, value in scope["headers"] if b"_" not in name and name.lower() not in _OF_BODIES]
+    path = scope["path"] if scope["path"].startswith(SERVED) else NOT_FOUND
+    return {**scope, "scheme": SCHEME, "path": path, "headers": headers}
+
+
+def _without_body(receive: Receive) -> Receive:
+    """Return `receive` for a request whose body is ignored. The server drops the rest when the answer is sent."""
+    is_received = False
+
+    async def receive_next() -> Message:
+        nonlocal is_received
+        if not is_received:
+            is_received = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        while (message := await receive())["type"] == "http.request":
+            pass
+        return message
+
+    return receive_next
+
+
+application = Application()

@@ -1,0 +1,66 @@
+"""The WSGI application that the server loads."""
+
+import gc
+import os
+from collections.abc import Iterable
+from http.client import responses
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
+
+from config import start, stores
+from config.web import graceful_shutdown, lane, request_body
+from config.web.request_body import RequestBody
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+start.check_worker()
+stores.bound_waits()
+django_application = get_wsgi_application()
+SCHEME = urlsplit(settings.BASE_URL).scheme
+graceful_shutdown.end_streams()
+graceful_shutdown.end_with_parent()
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """`serve`, for a server whose thread also reads what is left of the body. `start_response`: WSGI's, untyped."""
+    if environ.get("CONTENT_LENGTH", "0") == "0" and "HTTP_TRANSFER_ENCODING" not in environ:
+        return serve(environ, start_response)
+    body = environ["wsgi.input"] = RequestBody(environ)
+    try:
+        return serve(environ, start_response)
+    finally:
+        body.drain()
+
+
+def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Django with what only the settings know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
+
+    A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
+    Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),
+    which name one, too. The busiest endpoints are answered before Django (`config.web.lane`). A large body takes a
+    place (`config.web.request_body`).
+    """
+    environ["wsgi.url_scheme"] = SCHEME
+    content_type = environ.get("CONTENT_TYPE", "")
+    if "charset" in content_type.lower() or "*" in content_type:
+        parameters = content_type.split(";")
+        environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
+    found = lane.answer(environ)
+    if found is not None:
+        status = f"{found.status} {responses.get(found.status, 'Unknown Status Code')}"
+        start_response(status, list(found.headers.items()))
+        return [found.body]
+    with request_body.place(environ):
+        return django_application(environ, start_response)
+
+
+def _names_a_codec(parameter: str) -> bool:
+    return "charset" in parameter.lower() or "*" in parameter.partition("=")[0]
+
+
+get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not
+gc.collect()
+gc.freeze()  # what is loaded stays: collections need not look at it again
