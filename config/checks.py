@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
-from config import start, stores
+from config import start
 from oidc_provider.token import signing
 
 TAG = "config"  # of the checks that look at settings alone
@@ -71,7 +71,7 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
         return []
     hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where no others can read or join that network."
     plain = [
-        ("PostgreSQL", "sslmode=verify-full", "config.W004", any(map(_is_plain_database, _databases()))),
+        ("PostgreSQL", "sslmode=verify-full", "config.W004", _is_plain_database(settings.DATABASES["default"])),
         ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, settings.CACHES.values()))),
     ]
     return [
@@ -79,12 +79,6 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
         for name, scheme, code, is_plain in plain
         if is_plain
     ]
-
-
-def _databases() -> list[dict[str, Any]]:
-    """Return the entries of the database and of its replicas. Any: as in DATABASES."""
-    replicas = [stores.address(url) for url in settings.DATABASE_REPLICA_URLS]
-    return [settings.DATABASES["default"], *replicas]
 
 
 def _is_plain_database(database: dict[str, Any]) -> bool:

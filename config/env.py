@@ -138,16 +138,6 @@ def database_url(name: str, default: str = "") -> str:
     return value
 
 
-def database_urls(name: str) -> list[str]:
-    """A list of addresses of PostgreSQL, separated by commas; empty where the variable is not set."""
-    values = words(name)
-    for value in values:
-        if not _is_database_url(value):
-            example = "postgres://user:password@host/name"
-            raise ImproperlyConfigured(f"{name} must be a list of addresses such as {example}, with commas.")
-    return values
-
-
 def _is_database_url(value: str) -> bool:
     from psycopg import ProgrammingError, conninfo  # the embedded default has no PostgreSQL
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
@@ -28,7 +28,6 @@ from django.views.decorators.cache import never_cache
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
-from accounts.databases import replicas
 from accounts.plans import LARGEST_FILE, MEGABYTE
 from config import jobs, timed_calls
 from config.jobs import Job
@@ -38,9 +37,6 @@ from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 from presence import members, store
 from presence.store import StoreUnavailable
-
-if TYPE_CHECKING:
-    from accounts.databases.replica import Replica
 
 STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.
@@ -114,7 +110,7 @@ def _unknown(parts: set[str]) -> HttpResponse:
 
 def parts() -> dict[str, Part]:
     """Return every part within a second, even if checks hang."""
-    return _parts([*GROUPS, *_replicas()])
+    return _parts(GROUPS)
 
 
 def _parts(groups: Iterable[Checks]) -> dict[str, Part]:
@@ -140,19 +136,7 @@ def _state(check: Callable[[], str]) -> str:
 
 def is_optional(part: str) -> bool:
     """Whether the service is ready without this part."""
-    return part == "presence" or part.startswith(REPLICA)
-
-
-def _replicas() -> list[Checks]:
-    """Return the checks of the replicas, each in a thread of its own."""
-    return [{f"{REPLICA}{number}": partial(_replica, one)} for number, one in enumerate(replicas.configured(), start=1)]
-
-
-def _replica(one: Replica) -> str:
-    measured = one.measured()
-    if measured.is_away:
-        return "not reachable"
-    return f"not read: {measured.problem}" if measured.problem else ""
+    return part == "presence"
 
 
 def _database() -> str:
@@ -247,7 +231,6 @@ def _age(job: Job, now: datetime) -> str:
 
 
 _migrated = threading.Event()  # set for good
-REPLICA = "replica_"  # and a number, in the order of DATABASE_REPLICA_URLS. Not the host: /readyz is public
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
     {"static_files": static_files, "cache": _cache},  # which may hang

@@ -116,7 +116,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.web.middleware.ReplicaMiddleware",
 ]
 TEMPLATES = [
     {
@@ -144,8 +143,6 @@ DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=
 DATABASE_POOL_SIZE = 0 if EMBEDDED else env.integer("DATABASE_POOL_SIZE", 0)
 DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 30, at_least=0)  # of web servers; 0: no limit
 BACKUP_DATABASE_URL = env.database_url("BACKUP_DATABASE_URL") or DATABASE_URL
-DATABASE_REPLICA_URLS = stores.replicas(DATABASE_URL, REDIS_URL)  # for `accounts.databases.replicas` alone
-DATABASE_REPLICA_CONNECTIONS = DATABASE_POOL_SIZE or WEB_THREADS  # of one process to one replica, for reads
 DATABASES: dict[str, dict[str, Any]]
 if EMBEDDED:
     DATABASES = {

@@ -71,16 +71,6 @@ def _pool(size: int) -> dict[str, Any]:
     return {"pool": {"min_size": min(size, 2), "max_size": size, "timeout": 1.5, "reconnect_timeout": 0}}
 
 
-def replicas(database_url: str, redis_url: str) -> list[str]:
-    """Return DATABASE_REPLICA_URLS. Processes share the state of replicas through Redis, so it needs REDIS_URL."""
-    urls = env.database_urls("DATABASE_REPLICA_URLS")
-    if urls and not (database_url and redis_url):
-        raise ImproperlyConfigured("DATABASE_REPLICA_URLS needs DATABASE_URL and REDIS_URL.")
-    if database_url in urls:
-        raise ImproperlyConfigured("DATABASE_REPLICA_URLS must not name the primary, which is DATABASE_URL.")
-    return urls
-
-
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
 REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.databases.redis_clients.TimedRedis"}
 

@@ -80,19 +80,16 @@ class AnswerRow(NamedTuple):
 _EARLIER = Wanted(has_counters=True)
 
 
-def read(by: str, value: str | int, wanted: Wanted, now: datetime, *, anywhere: bool = False) -> AnswerRow | None:
-    """The user whom `value` names, or None. `by`: a type; a username in upper case. 1 query.
-
-    `anywhere`: as `Statement` has it.
-    """
+def read(by: str, value: str | int, wanted: Wanted, now: datetime) -> AnswerRow | None:
+    """The user whom `value` names, or None. `by`: a type; a username in upper case. 1 query."""
     statement, bits = _prepared(by, wanted)
-    row = statement.one(value, bits, anywhere=anywhere) if bits else statement.one(value, anywhere=anywhere)
+    row = statement.one(value, bits) if bits else statement.one(value)
     return None if row is None else _answer_row(row, wanted, now)
 
 
-def read_earlier(by: str, value: str | int, now: datetime, *, anywhere: bool = False) -> AnswerRow | None:
+def read_earlier(by: str, value: str | int, now: datetime) -> AnswerRow | None:
     """The same with the earlier form, up to the number of views, in place of the head. 1 query."""
-    row = _earlier(by).one(value, anywhere=anywhere)
+    row = _earlier(by).one(value)
     return None if row is None else _answer_row(row, _EARLIER, now)
 
 

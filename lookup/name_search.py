@@ -76,9 +76,9 @@ _SEARCH = _statement(connection.vendor)
 
 def find(text: str, limit: int) -> tuple[list[Match], bool]:
     """At most `limit` pages of visible users, and whether there are more: names first, then display names, each in
-    order, which begins with the exact one. 1 query, perhaps on a replica."""
+    order, which begins with the exact one. 1 query."""
     text = text_rules.folded(text)
-    rows = _SEARCH.all(text, f"{text}{LAST}", limit + 1, anywhere=True)
+    rows = _SEARCH.all(text, f"{text}{LAST}", limit + 1)
     found: dict[tuple[str, str], Match] = {}
     for _, name, page, *person in rows:
         match = Match(name, page, PersonRow._make(person))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from accounts import text_rules
 from accounts.models.names import NAME_PATTERN
@@ -20,20 +19,13 @@ _NAME = re.compile(NAME_PATTERN)
 _UID = re.compile(r"[0-9]+")
 
 
-class Read(Protocol):
-    """Reads the row of an answer. `anywhere`: a replica may answer, unless a document may just have been rendered."""
-
-    def __call__(self, key: str | int, *, anywhere: bool) -> AnswerRow | None: ...
-
-
 def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False) -> UserRow:
-    """The visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query,
-    perhaps on a replica.
+    """The visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query.
 
     Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
     key = _key(by, value)
-    row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile, anywhere=True)
+    row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
     if row is None or not row.is_active:
         raise UserNotFound
     if not row.public_api_access:
@@ -49,7 +41,7 @@ def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias
 def answer(
     by: str,
     value: str,
-    read: Read,
+    read: Callable[[str | int], AnswerRow | None],
     now: datetime,
     *,
     is_alias_profile: bool = False,
@@ -58,10 +50,10 @@ def answer(
 
     Raises as `find`.
     """
-    row = _shown(read(key := _key(by, value), anywhere=True))
+    row = _shown(read(key := _key(by, value)))
     if row.fingerprint != documents.fingerprint():
         find(by, value, (), now, is_alias_profile=is_alias_profile)  # renders it
-        row = _shown(read(key, anywhere=False))
+        row = _shown(read(key))
         if row.head is None:  # deleted meanwhile
             raise UserNotFound
     return row

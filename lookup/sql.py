@@ -208,16 +208,13 @@ def read_user(
     now: datetime,
     *,
     is_alias_profile: bool = False,
-    anywhere: bool = False,
 ) -> UserRow | None:
     """The user whom `value` names, with these columns of the document (`aliases` too), or None.
 
     `by`: one of TYPES; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its
-    own, the document of that one. `anywhere`: as `Statement` has it. 1 query.
+    own, the document of that one. 1 query.
     """
-    row = _user_statement(by, tuple(columns), is_of_alias=is_alias_profile and by == "username").one(
-        value, anywhere=anywhere
-    )
+    row = _user_statement(by, tuple(columns), is_of_alias=is_alias_profile and by == "username").one(value)
     known = len(UserRow._fields) - 2
     return None if row is None else UserRow._make((*row[:known], now, row[known:]))
 
@@ -231,13 +228,13 @@ def _user_statement(by: str, columns: tuple[str, ...], *, is_of_alias: bool) -> 
 
 
 def read_comments(user_id: str) -> list[CommentRow]:
-    """The comments that a lookup shows, of users who are not banned. 1 query, perhaps on a replica."""
-    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id, anywhere=True)]
+    """The comments that a lookup shows, of users who are not banned. 1 query."""
+    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
 
 
 def read_comments_page(user_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
-    """Some of all comments in the order of lookups. 1 query, perhaps on a replica."""
-    return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset, anywhere=True)]
+    """Some of all comments in the order of lookups. 1 query."""
+    return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset)]
 
 
 def comments_column(user: str) -> str:
@@ -256,23 +253,23 @@ def _comment(row: list[Any]) -> CommentRow:
     return CommentRow._make(row)
 
 
-def read_board(board: str, limit: int, fingerprint: str, *, anywhere: bool = False) -> list[BoardRow]:
+def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
     """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document;
-    `anywhere`: as `Statement` has it. 1 query."""
-    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint, anywhere=anywhere)]
+    1 query."""
+    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
 
 
 def read_places(board: str, limit: int) -> list[PlaceRow]:
-    """The same places as `read_board`, for the page. 1 query, perhaps on a replica."""
+    """The same places as `read_board`, for the page. 1 query."""
     return [
         PlaceRow(score, change, is_new, PersonRow._make(person))
-        for score, change, is_new, *person in _PLACES.all(str(board), limit, anywhere=True)
+        for score, change, is_new, *person in _PLACES.all(str(board), limit)
     ]
 
 
 def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | None]:
-    """The `state` of each of these places, without reading their texts. 1 query, perhaps on a replica."""
-    return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint, anywhere=True)]
+    """The `state` of each of these places, without reading their texts. 1 query."""
+    return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint)]
 
 
 def _moment(value: Any) -> Any:

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts.databases import database_connections, replicas
+from accounts.databases import database_connections
 from accounts.kept_settings import from_settings
 from accounts.metrics import engine_time
 
@@ -64,19 +64,14 @@ class Statement:
         self._from_driver = tuple((at, _FROM_DRIVER[letter]) for at, letter in enumerate(columns))
         self._is_read = is_read
 
-    def one(self, *values: Value, anywhere: bool = False) -> Row | None:
-        """The first row, or None. 1 query. `anywhere`: a replica may answer. Raises Django's database errors."""
-        rows = self.all(*values, anywhere=anywhere)
+    def one(self, *values: Value) -> Row | None:
+        """The first row, or None. 1 query. Raises Django's database errors."""
+        rows = self.all(*values)
         return rows[0] if rows else None
 
-    def all(self, *values: Value, anywhere: bool = False) -> list[Row]:
-        """Every row. 1 query. `anywhere`: a replica may answer. Raises Django's database errors."""
+    def all(self, *values: Value) -> list[Row]:
+        """Every row. 1 query. Raises Django's database errors."""
         database = database_connections.of_thread()
-        if anywhere and replicas.is_on() and not database.in_atomic_block:
-            encoded = [_encoded(value) for value in values]
-            result = replicas.read(lambda one: self._executed(one.server, one.prepared, encoded))
-            if result is not None:
-                return self._rows(result)
         if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
             return self._through_django(values)
         if not engine_time.is_on():

@@ -21,7 +21,6 @@ __all__ = ["CHECKS", "Finding", "Level", "examine"]
 CHECKS: dict[str, Check] = {
     "settings": installation.settings_of_this_host,
     "database": servers.database,
-    "replicas": servers.standbys,
     "migrations": installation.migrations,
     "signing keys": installation.signing_keys,
     "secrets": installation.old_secrets,

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import connection
 
-from accounts.databases import redis_connection, replicas
+from accounts.databases import redis_connection
 from accounts.databases.redis_connection import RedisConnection, Script
 from config.doctor.findings import Finding, failure, measured, ok, warning
 from presence import store
@@ -61,18 +61,6 @@ def database() -> Iterator[Finding]:
     fix = "Raise max_connections, set DATABASE_POOL_SIZE, or put PgBouncer between (docs/operations.md)."
     yield measured(used / most, most=FULL, text=f"{used} of {most} connections are in use", fix=fix)
     yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", fix=NEAR)
-
-
-def standbys() -> Iterator[Finding]:
-    """The replicas."""
-    if not replicas.is_on():
-        yield ok("none: DATABASE_REPLICA_URLS names no standby")
-    for one in replicas.configured():
-        lag, problem, _ = one.measured()
-        if problem:
-            yield failure(f"{one.name} is not read: {problem}", "See docs/operations.md, Replicas.")
-        else:
-            yield ok(f"{one.name} is a standby, {lag * 1000:.0f} ms behind")
 
 
 def redis() -> Iterator[Finding]:

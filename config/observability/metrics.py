@@ -21,7 +21,6 @@ from prometheus_client.core import Metric
 from redis.exceptions import RedisError
 
 from accounts import metrics as counted
-from accounts.databases import replicas
 from accounts.metrics import metric_text
 from accounts.metrics.metric_files import CountsUnavailable
 from accounts.models import JobRun
@@ -62,15 +61,12 @@ FEED_EXPECTED = Family("hearth_presence_feed_expected", "1: CHAT_GUILD_ID names 
 FEED_ALIVE = Family("hearth_presence_feed_timestamp_seconds", "When the gateway worker last said that it follows.")
 MEMBERS = Family("hearth_presence_members", "Members of the chat server that the worker knows.")
 RECONNECTS = Family("hearth_presence_reconnects", "Sessions that the worker has lost.", ("cause",), only_grows=True)
-REPLICA_LAG = Family(
-    "hearth_replica_lag_seconds", "How far the replica is behind; infinite where it may not be read.", ("replica",)
-)
 
 Found = dict[Family, Samples]
 FAMILIES = (
     *(READY, READ, JOB_LATE, JOB_FAILED, JOB_SUCCESS, JOB_SECONDS, BACKUP_SUCCESS, BACKUP_FAILED),
     *(SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE),
-    *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS, REPLICA_LAG),
+    *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS),
 )
 
 
@@ -162,11 +158,6 @@ def _previews(now: datetime) -> Found:
     return {PREVIEWS_DUE: [((), backlog.due)], PREVIEWS_DUE_SINCE: [((), backlog.longest_wait.total_seconds())]}
 
 
-def _replica_lags(now: datetime) -> Found:
-    """A few queries on each replica and the primary, on connections of their own."""
-    return {REPLICA_LAG: [((one.name,), one.measured().lag) for one in replicas.configured()]}
-
-
 def _presence(now: datetime) -> Found:
     """2 round trips to Redis."""
     if not settings.CHAT.guild_id:
@@ -191,5 +182,4 @@ GROUPS: tuple[timed_calls.Calls[Found | None], ...] = (
         "previews": _reading(_previews),
     },
     {"presence": _reading(_presence)},
-    {"replicas": _reading(_replica_lags)},
 )

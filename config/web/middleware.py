@@ -11,8 +11,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.core.exceptions import DisallowedHost, MiddlewareNotUsed
-from django.db import connection
+from django.core.exceptions import DisallowedHost
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -27,7 +26,6 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
 from accounts import client_address, content_security, request_context, waiting_apps
-from accounts.databases import replicas
 from accounts.errors import Forbidden
 from config import views
 from config.observability import observation
@@ -111,27 +109,6 @@ class EdgeProxyMiddleware:
             return self.get_response(request)
         finally:
             client_address.current.reset(token)
-
-
-class ReplicaMiddleware:
-    """Answers a request that has changed something once no replica is read that lacks it (`databases.replicas`).
-
-    It is the innermost: what sessions write is read from the primary alone. Requests under /api/ go past it, since
-    nothing that they write is read from replicas.
-    """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        if not replicas.is_on():
-            raise MiddlewareNotUsed
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        writes = replicas.Writes()
-        with connection.execute_wrapper(writes):
-            response = self.get_response(request)
-        if writes.is_any:
-            replicas.wait_until_applied()
-        return response
 
 
 class OperatorsHostMiddleware:

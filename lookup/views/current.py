@@ -39,7 +39,7 @@ def answer(query: hot.Query, now: datetime) -> bytes:
     user = resolve.answer(
         by,
         value,
-        lambda key, *, anywhere: answer_sql.read(by, key, wanted, now, anywhere=anywhere),
+        lambda key: answer_sql.read(by, key, wanted, now),
         now,
         is_alias_profile=wanted.is_alias_profile,
     )

@@ -42,9 +42,7 @@ def answer(by: str, value: str) -> bytes:
     """The whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
     now = timezone.now()
     try:
-        user = resolve.answer(
-            by, value, lambda key, *, anywhere: answer_sql.read_earlier(by, key, now, anywhere=anywhere), now
-        )
+        user = resolve.answer(by, value, lambda key: answer_sql.read_earlier(by, key, now), now)
     except ValueInvalid:
         raise UserNotFound from None
     return b"%b%d}" % (user.head or b"", user.views)

@@ -65,7 +65,7 @@ def answer(board: Board, limit: int) -> bytes:
 
 
 def _read(board: Board, limit: int) -> list[BoardRow]:
-    found = sql.read_board(board, limit, documents.fingerprint(), anywhere=True)
+    found = sql.read_board(board, limit, documents.fingerprint())
     stale = [row.profile_id for row in found if row.state is None]
     if stale:
         documents.refresh(*stale)

@@ -166,7 +166,6 @@ def test_connections_that_leave_the_machine_are_encrypted(
 ) -> None:
     monkeypatch.setitem(configured.DATABASES, "default", {"HOST": host, "OPTIONS": options})
     production.CACHES = {"default": {"LOCATION": redis}, "presence": {"LOCATION": redis}}
-    production.DATABASE_REPLICA_URLS = []
     production.PRIVATE_NETWORK = False
     assert [message.id for message in check_connections(None)] == found
     production.PRIVATE_NETWORK = True
@@ -180,15 +179,5 @@ def test_connections_that_leave_the_machine_are_encrypted(
 def test_behind_sentinels_their_hosts_count(production: Settings, host: str, scheme: str, found: list[str]) -> None:
     sentinels = {"SENTINELS": [("127.0.0.1", 26379), (host, 26380)]}
     production.CACHES = {"default": {"LOCATION": f"{scheme}://primary/0", "OPTIONS": sentinels}}
-    production.DATABASE_REPLICA_URLS = []
     production.PRIVATE_NETWORK = False
     assert [each.id for each in check_connections(None) if each.id == "config.W005"] == found
-
-
-def test_connections_to_replicas_are_encrypted_too(production: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(configured.DATABASES, "default", {"HOST": "127.0.0.1"})
-    production.CACHES = {"default": {"LOCATION": "redis://127.0.0.1/0"}}
-    production.PRIVATE_NETWORK = False
-    for query, found in (("", ["config.W004"]), ("?sslmode=require", [])):
-        production.DATABASE_REPLICA_URLS = [f"postgres://id:x@db.example.org/id{query}"]
-        assert [message.id for message in check_connections(None)] == found

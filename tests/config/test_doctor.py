@@ -72,7 +72,6 @@ def only(name: str) -> Finding:
 
 HEALTHY = [
     "database",
-    "replicas",
     "migrations",
     "signing keys",
     "secrets",

@@ -41,12 +41,6 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
         "ID.example.org, [::1]:8443,[::1],a:1",
         ["id.example.org", "[::1]:8443", "[::1]", "a:1"],
     ),
-    (lambda: env.database_urls("NAME"), None, []),
-    (
-        lambda: env.database_urls("NAME"),
-        "postgres://a@b/c, postgresql://[::1]:5433/c",
-        ["postgres://a@b/c", "postgresql://[::1]:5433/c"],
-    ),
     *[
         (lambda: env.database_url("NAME"), url, url)
         for url in (
@@ -307,29 +301,3 @@ def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) ->
     assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
         "django_redis.pool.SentinelConnectionFactory"
     }
-
-
-PRIMARY = "postgres://id@primary/id"
-BAD_REPLICAS = {
-    "no address": ("replica-1", PRIMARY, "redis://127.0.0.1/0", "must be a list of addresses"),
-    "a port that is no number": ("postgres://id@replica:x/id", PRIMARY, "redis://127.0.0.1/0", "must be a list of"),
-    "the primary": (f"postgres://id@replica/id,{PRIMARY}", PRIMARY, "redis://127.0.0.1/0", "must not name the primary"),
-    "no Redis": ("postgres://id@replica/id", PRIMARY, "", "needs DATABASE_URL and REDIS_URL"),
-    "no primary": ("postgres://id@replica/id", "", "redis://127.0.0.1/0", "needs DATABASE_URL and REDIS_URL"),
-}
-
-
-@pytest.mark.parametrize(("urls", "database", "redis", "sentence"), BAD_REPLICAS.values(), ids=BAD_REPLICAS)
-def test_replicas_that_cannot_be_used_stop_the_start(
-    monkeypatch: pytest.MonkeyPatch, urls: str, database: str, redis: str, sentence: str
-) -> None:
-    monkeypatch.setenv("DATABASE_REPLICA_URLS", urls)
-    with pytest.raises(ImproperlyConfigured, match=sentence):
-        stores.replicas(database, redis)
-
-
-def test_replicas_are_listed_with_commas_and_off_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert stores.replicas("", "") == []
-    monkeypatch.setenv("DATABASE_REPLICA_URLS", "postgres://id@one/id, postgres://id@two:5433/id")
-    found = stores.replicas(PRIMARY, "redis://127.0.0.1/0")
-    assert found == ["postgres://id@one/id", "postgres://id@two:5433/id"]

@@ -53,10 +53,10 @@ class Engine:
 
 @dataclass(frozen=True)
 class Engines:
-    """`replica_url`: of the standby. `sentinels`: their ports. `by_name`: such as `postgres-primary`, `pgbouncer`."""
+    """`standby_url`: of the standby. `sentinels`: their ports. `by_name`: such as `postgres-primary`, `pgbouncer`."""
 
     database_url: str
-    replica_url: str
+    standby_url: str
     sentinels: tuple[int, ...]
     store: ObjectStore
     by_name: dict[str, Engine]
@@ -65,7 +65,6 @@ class Engines:
         """The environment of every program of the service."""
         return {
             "DATABASE_URL": self.database_url,
-            "DATABASE_REPLICA_URLS": self.replica_url,
             "DATABASE_TRANSACTION_POOLING": "1",
             "DATABASE_PREPARED_STATEMENTS": "0",  # PgBouncer before 1.21 cannot carry them
             "REDIS_URL": f"redis://{REDIS_PRIMARY}/0",
@@ -94,7 +93,7 @@ class Engines:
 
     def is_standby_streaming(self) -> bool:
         """Asked as the superuser, since PostgreSQL shows this to no other role."""
-        url = servers.Postgres.url(urlsplit(self.replica_url).port or 0)
+        url = servers.Postgres.url(urlsplit(self.standby_url).port or 0)
         with psycopg.connect(url, connect_timeout=5) as connection:
             found = connection.execute("SELECT status = 'streaming' FROM pg_stat_wal_receiver").fetchone()
         return found is not None and bool(found[0])

@@ -118,7 +118,7 @@ def test_the_primary_of_redis_is_lost_and_its_replica_takes_over(
 def test_the_pooler_is_lost_and_comes_back(shape: Shape, caller: Caller, person: Person) -> None:
     pooler = shape.engines.by_name["pgbouncer"]
     pooler.kill()
-    until(lambda: _is_refused_for_a_while(caller))  # for a second the standby is known to be up to date
+    until(lambda: _is_refused_for_a_while(caller))
     pooler.start()
     until(lambda: caller.look_up().status_code == 200)
     until(lambda: _signs_in(shape, person))

@@ -47,7 +47,7 @@ def test_plain_http_is_redirected_to_https(shape: Shape) -> None:
 
 def test_the_standby_has_what_the_service_writes_through_the_pooler(shape: Shape, person: Person) -> None:
     def is_there() -> bool:
-        with psycopg.connect(shape.engines.replica_url) as connection:
+        with psycopg.connect(shape.engines.standby_url) as connection:
             query = "SELECT count(*) FROM accounts_user WHERE username = %s"
             return connection.execute(query, [person.username]).fetchone() == (1,)
 
