@@ -53,7 +53,7 @@ def django_db_setup(
     template = os.environ.get(databases.VARIABLE)
     if template is None:  # pytest was called by itself
         directory = tmp_path_factory.mktemp("template")
-        template = databases.migrate_template(directory, os.environ.get("DATABASE_URL", ""))[databases.VARIABLE]
+        template = databases.migrated_template(directory, os.environ.get("DATABASE_URL", ""))[databases.VARIABLE]
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda self: databases.empty())
         with databases.copied(connection.settings_dict, template):

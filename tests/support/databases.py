@@ -1,4 +1,4 @@
-"""The test databases: migrated once for a run, then copied for each worker."""
+"""The test databases: migrated or restored once for a run, then copied for each worker."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
+
+from tests.support import migrated_databases
 
 VARIABLE = "TESTS_TEMPLATE"  # a database on the server of DATABASE_URL, or an SQLite file
 ROOT = Path(__file__).parents[2]
@@ -45,17 +47,31 @@ def drop(server_url: str, name: str) -> None:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def migrate_template(directory: Path, server_url: str = "") -> dict[str, str]:
-    """Migrate a new database, on PostgreSQL or (without `server_url`) in a file; the environment that names it."""
-    values = {"VAR_DIR": str(directory), "SECRET_KEY": "tests", "SIGNING_KEY_ENCRYPTION_KEYS": "tests"}
-    template = str(directory / "db.sqlite3")
+def migrated_template(directory: Path, server_url: str = "") -> dict[str, str]:
+    """Make a migrated database, on PostgreSQL or (without `server_url`) in a file; return the environment naming it.
+
+    The migrations run where no database of an earlier run is kept for them.
+    """
+    kept = migrated_databases.name(server_url)
     if server_url:
         template = create(server_url)
-        values |= {"DATABASE_URL": with_name(server_url, template), "REDIS_URL": "redis://127.0.0.1:1/0"}
+        url = with_name(server_url, template)
+        if not migrated_databases.restore_dump(kept, url):
+            _migrate(directory, {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"})
+            migrated_databases.keep_dump(kept, url)
+        return {VARIABLE: template}
+    file = directory / "db.sqlite3"
+    if not migrated_databases.restore_file(kept, file):
+        _migrate(directory, {})
+        migrated_databases.keep_file(kept, file)
+    return {VARIABLE: str(file)}
+
+
+def _migrate(directory: Path, engine: dict[str, str]) -> None:
+    values = {"VAR_DIR": str(directory), "SECRET_KEY": "tests", "SIGNING_KEY_ENCRYPTION_KEYS": "tests", **engine}
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
     subprocess.run(command, cwd=ROOT, env={**environment, **values}, timeout=MIGRATE_SECONDS, check=True)
-    return {VARIABLE: template}
 
 
 def empty() -> None:

@@ -32,11 +32,11 @@ def running(*, with_s3: bool = False) -> Iterator[Session]:
         stack.enter_context(keeper.watching(directory))
         common = {"TMPDIR": str(_made(directory / "tmp"))}
         pool = stack.enter_context(ThreadPoolExecutor())
-        template = pool.submit(databases.migrate_template, _made(directory / "sqlite"))
+        template = pool.submit(databases.migrated_template, _made(directory / "sqlite"))
         store = stack.enter_context(object_store.starting(directory)) if with_s3 else None
         started = stack.enter_context(servers.running(directory))
         production = {**common, "DATABASE_URL": started.database_url, "REDIS_URL": started.redis_url}
-        production |= databases.migrate_template(_made(directory / "var"), started.database_url)
+        production |= databases.migrated_template(_made(directory / "var"), started.database_url)
         if store is not None:
             common |= store.ready().variables()
         yield Session({**common, **production}, {**common, **template.result()})
