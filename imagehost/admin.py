@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -18,14 +17,15 @@ from django.utils.html import format_html
 
 from accounts import audit
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, StaffAction, columns, staff_of, through
+from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from imagehost import addresses, albums, files, folders, media, names, quarantine, quotas, rules
+from imagehost import addresses, folders, media, names, rules
 from imagehost.errors import FolderExists
 from imagehost.folders import Changes
-from imagehost.models import Album, File, Folder, FolderRule, PreviewState, State, Usage
+from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage
+from imagehost.staff_actions import ALBUM_ACTIONS, FILE_ACTIONS, USAGE_ACTIONS
 
 
 class TypeFilter(admin.SimpleListFilter):
@@ -55,34 +55,7 @@ class FileAdmin(OperationsAdmin):
     ordering = ("-uploaded_at", "-id")
     show_full_result_count = False
     fields = readonly_fields = (*columns(File, without=("deletion_hash",)), "links")
-    staff_actions = [
-        StaffAction(
-            "quarantine",
-            "Quarantine",
-            "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
-            "imagehost.quarantine_file",
-            through(quarantine.impose, "file"),
-            is_offered=lambda file: file.is_delivered,
-        ),
-        StaffAction(
-            "restore",
-            "Restore",
-            "The file, its page and its preview are served again.",
-            "imagehost.quarantine_file",
-            through(quarantine.lift, "file"),
-            is_offered=lambda file: (
-                file.state == State.READY and file.quarantined_at is not None and not file.moves_from
-            ),
-        ),
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
-            "imagehost.delete_file",
-            through(files.delete, "file"),
-            is_offered=lambda file: file.state == State.READY,
-        ),
-    ]
+    staff_actions = FILE_ACTIONS
 
     def owners_of(self, row: File) -> list[User]:
         """Return the owner; none after the account was deleted, until its files are swept."""
@@ -210,15 +183,7 @@ class AlbumAdmin(OperationsAdmin):
     ordering = ("-created_at", "pk")
     show_full_result_count = False
     fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
-    staff_actions = [
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
-            "imagehost.delete_album",
-            through(albums.delete_by_staff, "album"),
-        )
-    ]
+    staff_actions = ALBUM_ACTIONS
 
     def owners_of(self, row: Album) -> list[User]:
         return [row.owner]
@@ -279,12 +244,6 @@ class FolderRuleAdmin(OwnedAdmin):
             rules.delete(owner=rule.owner, rule_id=rule.pk)
 
 
-@transaction.atomic
-def _recount(usage: Usage, *, by: User, reason: str) -> None:
-    wrong_by = quotas.recount(owner_id=usage.pk)
-    audit.record("usage:recounted", by=by, on=usage.owner, reason=reason, wrong_by=wrong_by)
-
-
 @admin.register(Usage)
 class UsageAdmin(OperationsAdmin):
     list_display = ("owner", "used", "plan", "max_storage", "max_file_size")
@@ -292,15 +251,7 @@ class UsageAdmin(OperationsAdmin):
     ordering = ("-used_bytes", "pk")
     show_full_result_count = False
     fields = readonly_fields = ("owner", "used", "used_bytes", "plan", "max_storage", "max_file_size")
-    staff_actions = [
-        StaffAction(
-            "recount",
-            "Count again",
-            "Sets the used storage to the sum of the user's files.",
-            "imagehost.change_usage",
-            _recount,
-        )
-    ]
+    staff_actions = USAGE_ACTIONS
 
     def owners_of(self, row: Usage) -> list[User]:
         return [row.owner]

@@ -21,20 +21,22 @@ from accounts.admin.staff_actions import (
     OperationsAdmin,
     ReadOnlyAdmin,
     ReadOnlyInline,
-    ReasonForm,
-    StaffAction,
     StaffActionsAdmin,
     columns,
     staff_of,
-    through,
 )
 from accounts.admin.users import UserAdmin
 from accounts.models import User
-from oidc_provider import tokens
 from oidc_provider.applications import application_rules, applications, logos
-from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
-from oidc_provider.authorize import approvals
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import AccessToken, Application, Approval, RefreshToken, SigningKey
+from oidc_provider.staff_actions import (
+    ACCESS_TOKEN_ACTIONS,
+    APPLICATION_ACTIONS,
+    APPROVAL_ACTIONS,
+    REFRESH_TOKEN_ACTIONS,
+    SCOPE_ACTIONS,
+)
 
 # The form has the columns' names, the operations their own.
 _ARGUMENTS = {"redirect_uris": "redirect_urls", "registered_scopes": "scopes"}
@@ -120,54 +122,7 @@ class ApplicationAdmin(IssuingAdmin):
         "updated",
         "current_logo",
     )
-    staff_actions = [
-        StaffAction(
-            "suspend",
-            "Suspend",
-            "The app is refused everywhere and its tokens are deleted. Approvals are kept.",
-            "oidc_provider.suspend_application",
-            through(applications.suspend, "application"),
-            is_offered=lambda app: not app.is_suspended,
-        ),
-        StaffAction(
-            "restore",
-            "Restore",
-            "The app works again. Users are not asked again.",
-            "oidc_provider.suspend_application",
-            through(applications.restore, "application"),
-            is_offered=lambda app: app.is_suspended,
-        ),
-        StaffAction(
-            "verify",
-            "Verify",
-            "The consent screen shows the app as verified.",
-            "oidc_provider.verify_application",
-            through(applications.verify, "application"),
-            is_offered=lambda app: not app.is_verified,
-        ),
-        StaffAction(
-            "unverify",
-            "Remove the verification",
-            "The consent screen shows the app as unverified.",
-            "oidc_provider.verify_application",
-            through(applications.unverify, "application"),
-            is_offered=lambda app: app.is_verified,
-        ),
-        StaffAction(
-            "reset_secret",
-            "Reset the secret",
-            "The old secret stops working at once. The new one is shown once.",
-            "oidc_provider.reset_secret_application",
-            through(applications.reset_secret, "application"),
-        ),
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the app with its approvals and tokens. It cannot be undone.",
-            "oidc_provider.delete_application",
-            through(applications.delete, "application"),
-        ),
-    ]
+    staff_actions = APPLICATION_ACTIONS
 
     def owners_of(self, row: Application) -> list[User]:
         return [row.user]
@@ -225,15 +180,7 @@ class ApprovalAdmin(StaffActionsAdmin):
     ordering = ("-updated_at", "-pk")
     show_full_result_count = False
     fields = readonly_fields = columns(Approval)
-    staff_actions = [
-        StaffAction(
-            "disconnect",
-            "Disconnect",
-            "Deletes the approval and every token of the app for this user.",
-            "oidc_provider.delete_approval",
-            through(approvals.withdraw, "approval"),
-        ),
-    ]
+    staff_actions = APPROVAL_ACTIONS
 
     def owners_of(self, row: Approval) -> list[User]:
         return [row.user]
@@ -277,15 +224,7 @@ class AccessTokenAdmin(_TokenAdmin):
     list_display = ("__str__", "user", "application", "scope", "created", "expires")
     ordering = ("-expires", "-pk")
     fields = readonly_fields = ("user", "application", "scope", "created", "expires", "token_family")
-    staff_actions = [
-        StaffAction(
-            "revoke",
-            "Revoke",
-            "The token stops working at once. Refresh tokens of the same sign-in keep working.",
-            "oidc_provider.delete_accesstoken",
-            through(tokens.revoke_access_token, "token"),
-        ),
-    ]
+    staff_actions = ACCESS_TOKEN_ACTIONS
 
 
 class RefreshTokenAdmin(_TokenAdmin):
@@ -300,15 +239,7 @@ class RefreshTokenAdmin(_TokenAdmin):
         "revoked",
         "token_family",
     )
-    staff_actions = [
-        StaffAction(
-            "revoke",
-            "Revoke",
-            "All tokens of the same sign-in stop working at once.",
-            "oidc_provider.delete_refreshtoken",
-            through(tokens.revoke_refresh_token, "token"),
-        ),
-    ]
+    staff_actions = REFRESH_TOKEN_ACTIONS
 
 
 @admin.register(SigningKey)
@@ -337,28 +268,5 @@ class ApprovalInline(ReadOnlyInline):
         return super().get_queryset(request).select_related("user", "application")
 
 
-class LockedScopeForm(ReasonForm):
-    scope = forms.ChoiceField(choices=[(name, name) for name in LOCKED_SCOPES])
-
-
 UserAdmin.inlines.append(ApprovalInline)
-UserAdmin.staff_actions += [
-    StaffAction(
-        "unlock_scope",
-        "Unlock a scope",
-        "The user's apps may register it.",
-        "accounts.unlock_scopes_user",
-        through(applications.unlock_scope, "owner"),
-        LockedScopeForm,
-        is_offered=lambda user: any(scope not in user.unlocked_scopes for scope in LOCKED_SCOPES),
-    ),
-    StaffAction(
-        "relock_scope",
-        "Relock a scope",
-        "Every app of the user loses it at once.",
-        "accounts.unlock_scopes_user",
-        through(applications.relock_scope, "owner"),
-        LockedScopeForm,
-        is_offered=lambda user: bool(user.unlocked_scopes),
-    ),
-]
+UserAdmin.staff_actions += SCOPE_ACTIONS

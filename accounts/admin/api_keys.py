@@ -10,9 +10,10 @@ from django.db import models
 from django.http import HttpRequest
 
 from accounts.admin.fields import RowField
-from accounts.admin.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
+from accounts.admin.staff_actions import IssuingAdmin, columns, staff_of
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
+from accounts.staff_actions import KEY_ACTIONS
 
 
 class ApiKeyAddForm(forms.ModelForm[ApiKey]):
@@ -36,10 +37,6 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
         return {("permissions" if name == "allowed" else name): value for name, value in self.cleaned_data.items()}
 
 
-class PermissionForm(ReasonForm):
-    permission = forms.ChoiceField(choices=Permission.choices)
-
-
 @admin.register(ApiKey)
 class ApiKeyAdmin(IssuingAdmin):
     list_display = ("prefix", "name", "owner", "permissions", "is_enabled", "revoked_at", "expires_at", "last_used_at")
@@ -52,48 +49,7 @@ class ApiKeyAdmin(IssuingAdmin):
     show_full_result_count = False
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     form = ApiKeyAddForm
-    staff_actions = [
-        StaffAction(
-            "enable",
-            "Enable",
-            "The key works again.",
-            "accounts.change_apikey",
-            through(keys.enable, "key"),
-            is_offered=lambda key: not key.is_enabled and key.revoked_at is None,
-        ),
-        StaffAction(
-            "disable",
-            "Disable",
-            "The key is refused until staff enable it.",
-            "accounts.change_apikey",
-            through(keys.disable, "key"),
-            is_offered=lambda key: key.revoked_at is None,
-        ),
-        StaffAction(
-            "revoke",
-            "Revoke",
-            "The key is revoked permanently.",
-            "accounts.delete_apikey",
-            through(keys.revoke, "key"),
-            is_offered=lambda key: key.revoked_at is None,
-        ),
-        StaffAction(
-            "grant_permission",
-            "Grant a permission",
-            "The key gets one more permission.",
-            "accounts.change_apikey",
-            through(keys.grant_permission, "key"),
-            PermissionForm,
-        ),
-        StaffAction(
-            "withdraw_permission",
-            "Withdraw a permission",
-            "The key loses one of its permissions.",
-            "accounts.change_apikey",
-            through(keys.withdraw_permission, "key"),
-            PermissionForm,
-        ),
-    ]
+    staff_actions = KEY_ACTIONS
 
     def owners_of(self, row: ApiKey) -> list[User]:
         return [row.owner]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -26,12 +26,13 @@ from django.utils.cache import add_never_cache_headers
 from accounts import text_rules, users
 from accounts.errors import sentences
 from accounts.models import User
+from accounts.staff_actions import StaffAction
 
 MAX_AT_ONCE = 100
 
 
 class ReasonForm(forms.Form):
-    """Why. Subclasses add fields; all of them are passed to the operation by name."""
+    """Why, and the options of the action; all fields are passed to the operation by name."""
 
     reason = forms.CharField(
         max_length=2000,
@@ -39,24 +40,11 @@ class ReasonForm(forms.Form):
         help_text="Kept in the audit trail.",
     )
 
-
-@dataclass(frozen=True)
-class StaffAction:
-    """`run(object, by=staff, **cleaned_data)` calls the operation and returns a secret to show once, or None.
-
-    `permission` is a whole name, such as `accounts.ban_user`. `is_offered` decides whether an object's page has the
-    button; the operation decides whether the act is allowed. `check(owners=..., by=...)` raises PermissionDenied where
-    `by` has not the authority to act on rows of these users.
-    """
-
-    name: str
-    label: str
-    effect: str
-    permission: str
-    run: Callable[..., str | None]
-    form: type[ReasonForm] = ReasonForm
-    is_offered: Callable[[Any], bool] = lambda _: True
-    check: Callable[..., None] = users.check_staff_action
+    def __init__(self, action: StaffAction, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self.fields["reason"].required = action.needs_reason
+        for name, choices in action.options.items():
+            self.fields[name] = forms.ChoiceField(choices=choices)
 
 
 @dataclass(frozen=True)
@@ -65,16 +53,6 @@ class Shown:
 
     label: str
     secret: str
-
-
-def through(operation: Callable[..., Any], argument: str) -> Callable[..., str | None]:
-    """A `run` that hands the object to `operation` as `argument`; a text that it returns is a secret."""
-
-    def run(obj: Model, **given: Any) -> str | None:
-        answer = operation(**{argument: obj, **given})
-        return answer if isinstance(answer, str) else None
-
-    return run
 
 
 def staff_of(request: HttpRequest) -> User:
@@ -191,7 +169,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         objects = list(self.get_queryset(request).filter(pk__in=ids[:MAX_AT_ONCE]).order_by("pk"))
         if not objects:
             raise Http404
-        form = action.form(request.POST if is_post else None)
+        form = ReasonForm(action, request.POST if is_post else None)
         if is_post and form.is_valid():
             return self._act(request, action, objects, form.cleaned_data)
         return self.ask(request, action, objects, form)
@@ -296,7 +274,7 @@ def _ask_for_selection(
         words = f"Choose at most {MAX_AT_ONCE} at a time." if objects else "There is no such row."
         model_admin.message_user(request, words, messages.ERROR)
         return None
-    return model_admin.ask(request, action, objects, action.form())
+    return model_admin.ask(request, action, objects, ReasonForm(action))
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):

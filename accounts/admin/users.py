@@ -12,10 +12,11 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest
 
-from accounts import bans, users
-from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of, through
+from accounts import users
+from accounts.admin.staff_actions import ReadOnlyInline, StaffActionsAdmin, columns, staff_of
 from accounts.models import LinkedAccount, User
 from accounts.models.names import validate_available
+from accounts.staff_actions import USER_ACTIONS
 
 
 class UserAddForm(BaseUserCreationForm[User]):
@@ -78,38 +79,7 @@ class UserAdmin(StaffActionsAdmin):
         ("Standing", {"fields": ("plan", "plan_expires_at", "is_verified", "public_api_access", "banned_at")}),
         ("Rights", {"fields": ("unlocked_scopes", "is_staff", "is_superuser", "groups", "user_permissions")}),
     )
-    staff_actions = [
-        StaffAction(
-            "ban",
-            "Ban",
-            "Ends every session and deletes every token; the user cannot sign in.",
-            "accounts.ban_user",
-            through(bans.ban, "user"),
-            is_offered=lambda user: not user.is_banned,
-        ),
-        StaffAction(
-            "lift_ban",
-            "Lift the ban",
-            "The user can sign in again.",
-            "accounts.ban_user",
-            through(bans.lift, "user"),
-            is_offered=lambda user: user.is_banned,
-        ),
-        StaffAction(
-            "reset_password",
-            "Reset the password",
-            "Ends every session and shows a new password once.",
-            "accounts.reset_password_user",
-            through(users.reset_password, "user"),
-        ),
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the account with its apps, approvals, tokens, keys and linked accounts. It cannot be undone.",
-            "accounts.delete_user",
-            through(users.delete, "user"),
-        ),
-    ]
+    staff_actions = USER_ACTIONS
 
     def owners_of(self, row: User) -> list[User]:
         return [row]

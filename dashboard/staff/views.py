@@ -20,43 +20,67 @@ from accounts import second_factor, users
 from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
+from accounts.staff_actions import CHANGE_KEY, KEY_ACTIONS, USER_ACTIONS, StaffAction
 from dashboard import access
 from dashboard.forms import confirm
 from dashboard.models import AccessRequest
 from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
-from dashboard.staff.actions import Action
+from dashboard.staff.actions import DECIDE, REQUEST_ACTIONS
 from dashboard.staff.forms import AppSearch, PeopleSearch, QueueFilter, QueueState, ReasonForm
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
+from oidc_provider.staff_actions import APPLICATION_ACTIONS, SCOPE_ACTIONS, UNLOCK_SCOPES
 
 
-def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, back_url: str) -> HttpResponse:
-    """GET asks, POST acts; either way what cannot be done now leads back with a message. 403 without the right."""
-    if not access.may(request.user, act.permission):
+def _answer(
+    request: SignedInRequest, action: StaffAction, subject: Any, *, name: str, back_url: str, **options: str
+) -> HttpResponse:
+    """GET asks, POST runs; either way what cannot be done now leads back with a message. 403 without the right."""
+    if action.page is None or not access.may(request.user, action.permission):
         raise PermissionDenied
     try:
-        users.check_staff_action(owners=[actions.owner_of(subject)], by=request.user)
+        action.check(owners=[actions.owner_of(subject)], by=request.user)
     except PermissionDenied as refused:
         messages.error(request, sentences(refused))
         return redirect(back_url)
-    refusal = act.refusal(subject)
+    page, refusal = action.page, action.refusal(subject, **options)
     if refusal:
         messages.warning(request, refusal)
         return redirect(back_url)
     data = request.POST if request.method == "POST" else None
-    form = ReasonForm(data, hint=act.hint, is_required=act.needs_reason, presets=act.presets)
+    form = ReasonForm(data, hint=page.hint, is_required=action.needs_reason, presets=page.presets)
     if not form.is_valid():
-        title, effects = act.title.format(name), act.effects(subject)
-        more = {"is_harmless": act.is_harmless, "form": form}
-        return confirm(request, title, effects, act.label, back_url=back_url, **more)
+        title, button = page.title.format(name, **options), page.label.format(**options) or action.label
+        more = {"is_harmless": page.is_harmless, "form": form}
+        return confirm(request, title, page.effects(subject, **options), button, back_url=back_url, **more)
     try:
-        actions.perform(act, subject, by=request.user, reason=form.cleaned_data["reason"])
+        actions.perform(action, subject, by=request.user, reason=form.cleaned_data["reason"], **options)
     except (ValidationError, PermissionDenied) as refused:
         messages.error(request, sentences(refused))
     else:
-        messages.success(request, act.done.format(name))
+        messages.success(request, page.done.format(name, **options))
     return redirect(back_url)
+
+
+def _chosen(listed: list[StaffAction], slug: str) -> StaffAction:
+    """Return the action whose page has this slug. 404: none has."""
+    found = next((action for action in listed if action.page is not None and action.page.slug == slug), None)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _buttons(request: SignedInRequest, listed: list[StaffAction], subject: User | Application) -> list[StaffAction]:
+    """Return the actions with a page that the member of staff may run on the row now."""
+    return [
+        action
+        for action in listed
+        if action.page is not None
+        and access.may(request.user, action.permission)
+        and action.is_offered(subject)
+        and _has_authority(request, subject)
+    ]
 
 
 @access.signed_in
@@ -91,26 +115,19 @@ def queue(request: SignedInRequest) -> HttpResponse:
         "page": page,
         "records": [queries.of_request(asked, now) for asked in page],
         "is_waiting_list": chosen["state"] == QueueState.PENDING and not chosen["kind"],
-        "may_decide": access.may(request.user, actions.DECIDE),
+        "may_decide": access.may(request.user, DECIDE),
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_applications": access.may(request.user, *APPLICATIONS),
     }
     return render(request, "dashboard/staff/queue.html", context)
 
 
-@access.for_staff(actions.DECIDE)
+@access.for_staff(DECIDE)
 @require_http_methods(["GET", "POST"])
 def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
     asked = get_object_or_404(AccessRequest.objects.select_related("user", "key"), pk=pk)
-    if act not in actions.REQUEST_ACTIONS:
-        raise Http404
-    return _answer(
-        request,
-        actions.REQUEST_ACTIONS[act],
-        asked,
-        name=f"{asked.subject} for {asked.user}",
-        back_url=reverse("staff_queue"),
-    )
+    name = f"{asked.subject} for {asked.user}"
+    return _answer(request, _chosen(REQUEST_ACTIONS, act), asked, name=name, back_url=reverse("staff_queue"))
 
 
 PAGE_SIZE = 25
@@ -142,11 +159,7 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
     context = {
         "record": queries.of_application(found, timezone.now()),
         "logo_url": consent_page.logo_url(found),
-        "acts": [
-            act
-            for act in actions.APPLICATION_ACTIONS.values()
-            if access.may(request.user, act.permission) and act.is_offered(found) and _has_authority(request, found)
-        ],
+        "actions": _buttons(request, APPLICATION_ACTIONS, found),
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_admin": access.may(request.user, "oidc_provider.view_application", "oidc_provider.change_application"),
     }
@@ -156,11 +169,9 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
 @access.for_staff(*APPLICATIONS)
 @require_http_methods(["GET", "POST"])
 def act_on_application(request: SignedInRequest, client_id: str, act: str) -> HttpResponse:
-    if act not in actions.APPLICATION_ACTIONS:
-        raise Http404
     found = _found(client_id)
     back_url = reverse("staff_application", args=[client_id])
-    return _answer(request, actions.APPLICATION_ACTIONS[act], found, name=found.name, back_url=back_url)
+    return _answer(request, _chosen(APPLICATION_ACTIONS, act), found, name=found.name, back_url=back_url)
 
 
 def _found(client_id: str) -> Application:
@@ -187,10 +198,9 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
     """7 queries beside those of the session."""
     found = get_object_or_404(User, pk=pk)
     has_authority = _has_authority(request, found)
-    offered = [act for act in actions.PERSON_ACTIONS.values() if has_authority and act.is_offered(found)]
     context = {
         "record": queries.of_person(found, timezone.now()),
-        "acts": [act for act in offered if access.may(request.user, act.permission)],
+        "actions": _buttons(request, USER_ACTIONS, found),
         "needs_superuser": not has_authority,
         **_what_is_open_to(request.user, has_authority=has_authority),
     }
@@ -200,29 +210,28 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
 @access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
-    if act not in actions.PERSON_ACTIONS:
-        raise Http404
     found = get_object_or_404(User, pk=pk)
-    return _answer(request, actions.PERSON_ACTIONS[act], found, name=found.username, back_url=_page_of(found))
+    return _answer(request, _chosen(USER_ACTIONS, act), found, name=found.username, back_url=_page_of(found))
 
 
 @access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> HttpResponse:
-    if act not in actions.SCOPE_ACTIONS or scope not in LOCKED_SCOPES:
+    if scope not in LOCKED_SCOPES:
         raise Http404
     found = get_object_or_404(User, pk=pk)
-    return _answer(request, actions.SCOPE_ACTIONS[act](scope), found, name=found.username, back_url=_page_of(found))
+    words = {"name": found.username, "back_url": _page_of(found)}
+    return _answer(request, _chosen(SCOPE_ACTIONS, act), found, **words, scope=scope)
 
 
 @access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, act: str) -> HttpResponse:
-    if act not in actions.KEY_ACTIONS or permission not in Permission.values:
+    if permission not in Permission.values:
         raise Http404
     key = get_object_or_404(ApiKey.objects.select_related("owner"), owner=pk, prefix=prefix)
-    chosen = actions.KEY_ACTIONS[act](Permission(permission))
-    return _answer(request, chosen, key, name=key.prefix, back_url=_page_of(key.owner))
+    words = {"name": key.prefix, "back_url": _page_of(key.owner)}
+    return _answer(request, _chosen(KEY_ACTIONS, act), key, **words, permission=Permission(permission))
 
 
 def _has_authority(request: SignedInRequest, subject: Any) -> bool:
@@ -233,9 +242,9 @@ def _what_is_open_to(staff: User, *, has_authority: bool) -> dict[str, bool]:
     """What of a person's page this member of staff sees."""
     return {
         "sees_email": access.may(staff, actions.SEE_EMAIL),
-        "may_change_scopes": has_authority and access.may(staff, actions.SCOPES_RIGHT),
-        "may_change_keys": has_authority and access.may(staff, actions.KEYS_RIGHT),
-        "may_decide": access.may(staff, actions.DECIDE),
+        "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),
+        "may_change_keys": has_authority and access.may(staff, CHANGE_KEY),
+        "may_decide": access.may(staff, DECIDE),
         "may_see_applications": access.may(staff, *APPLICATIONS),
         "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
     }

@@ -14,10 +14,11 @@ from django.utils.html import format_html
 
 from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import OperationsAdmin, StaffAction, staff_of, through
+from accounts.admin.staff_actions import OperationsAdmin, staff_of
 from accounts.models import User
-from lookup import comments, counters, feedback, reports
+from lookup import comments, counters, feedback
 from lookup.models import Comment, CommentLike, FeedbackVote, Report
+from lookup.staff_actions import REPORT_ACTIONS
 
 
 class SocialForm(forms.ModelForm[Any]):
@@ -161,9 +162,6 @@ class CommentLikeAdmin(AuditedAdmin):
         counters.recount_comments({row.comment_id for row in rows})
 
 
-DECIDE = "lookup.decide_report"
-
-
 class ReportState(admin.SimpleListFilter):
     """Open reports, unless others are chosen."""
 
@@ -200,32 +198,7 @@ class ReportAdmin(OperationsAdmin):
         *("reason", "text", "profile", "user", "comment_text", "comment", "author", "reporter", "created_at"),
         *("decided_at", "decided_by", "outcome"),
     )
-    staff_actions = [
-        StaffAction(
-            "dismiss",
-            "Dismiss",
-            "Closes the report. Nothing else happens.",
-            DECIDE,
-            through(reports.dismiss, "report"),
-            is_offered=lambda report: report.decided_at is None,
-        ),
-        StaffAction(
-            "delete_comment",
-            "Delete comment and close",
-            "Deletes the comment with its replies and likes, and closes every open report about it.",
-            DECIDE,
-            through(reports.delete_comment, "report"),
-            is_offered=lambda report: report.decided_at is None and report.comment_id is not None,
-        ),
-        StaffAction(
-            "mark_handled",
-            "Mark as handled",
-            "Closes the report after you have acted elsewhere, such as by a ban.",
-            DECIDE,
-            through(reports.mark_handled, "report"),
-            is_offered=lambda report: report.decided_at is None,
-        ),
-    ]
+    staff_actions = REPORT_ACTIONS
 
     def owners_of(self, row: Report) -> list[User]:
         return [row.user, *([row.author] if row.author is not None else [])]

@@ -15,6 +15,7 @@ from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import actions as staff_actions
 from oidc_provider.applications import applications
+from oidc_provider.staff_actions import APPLICATION_ACTIONS
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory
@@ -99,7 +100,7 @@ def test_a_key_that_is_revoked_at_the_same_time_gets_nothing_afterwards() -> Non
 
 def test_of_concurrent_suspensions_one_counts_and_the_others_are_refused() -> None:
     app, staff = ApplicationFactory(), StaffFactory()
-    suspend = staff_actions.APPLICATION_ACTIONS["suspend"]
+    (suspend,) = (action for action in APPLICATION_ACTIONS if action.name == "suspend")
     results = together(
         THREADS, lambda number: done(lambda: staff_actions.perform(suspend, app, by=staff, reason=str(number)))
     )

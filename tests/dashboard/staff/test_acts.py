@@ -11,6 +11,7 @@ from accounts.models import AuditEvent, User
 from dashboard.staff import actions as staff_actions
 from dashboard.staff.forms import ReasonForm
 from oidc_provider.models import Application
+from oidc_provider.staff_actions import APPLICATION_ACTIONS
 from tests.dashboard.signing_in import client_of
 from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named
 from tests.factories.accounts import UserFactory
@@ -89,7 +90,7 @@ def test_an_act_that_is_done_already_says_so(staff: Browser, act: Act) -> None:
 
 @pytest.mark.parametrize("act", ["suspend", "verify"])
 def test_an_act_looks_again_at_the_locked_row(superuser: User, act: str) -> None:
-    chosen, stale = staff_actions.APPLICATION_ACTIONS[act], ApplicationFactory()
+    chosen, stale = next(action for action in APPLICATION_ACTIONS if action.name == act), ApplicationFactory()
     staff_actions.perform(chosen, Application.objects.get(), by=superuser, reason="The first")
     with pytest.raises(ValidationError) as refusal:
         staff_actions.perform(chosen, stale, by=superuser, reason="The second")
@@ -105,8 +106,9 @@ def test_an_act_looks_again_at_the_locked_row(superuser: User, act: str) -> None
 )
 def test_a_reason_is_a_preset_or_free_text_or_both(preset: int | None, text: str, reason: str, staff: Browser) -> None:
     app = ApplicationFactory.create()
-    presets = staff_actions.APPLICATION_ACTIONS["suspend"].presets
-    chosen = "" if preset is None else presets[preset]
+    (page,) = (action.page for action in APPLICATION_ACTIONS if action.name == "suspend")
+    assert page is not None
+    chosen = "" if preset is None else page.presets[preset]
     staff.open(f"/dashboard/staff/apps/{app.client_id}/suspend/")
     staff.submit(reason=text, **({"preset": chosen} if chosen else {}))
     app.refresh_from_db()
