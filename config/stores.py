@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 
 from config import env
 
@@ -79,18 +78,9 @@ def redis_options() -> dict[str, Any]:
     """Return OPTIONS of each cache in Redis.
 
     With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels know. Its
-    replicas are not read: they may be behind. With REDIS_CLUSTER the host in REDIS_URL is a node of the cluster, which
-    knows the others.
+    replicas are not read: they may be behind.
     """
     sentinels = env.addresses("REDIS_SENTINELS")
-    if env.flag("REDIS_CLUSTER", default=False):
-        if sentinels:
-            raise ImproperlyConfigured("REDIS_CLUSTER and REDIS_SENTINELS are two ways to survive a failure: take one.")
-        return {
-            **REDIS_OPTIONS,
-            "CONNECTION_FACTORY": "accounts.databases.redis_clients.ClusterConnectionFactory",
-            "IS_CLUSTER": True,  # for `accounts.databases.redis_connection`
-        }
     if not sentinels:
         return REDIS_OPTIONS
     password = env.text("REDIS_SENTINEL_PASSWORD", "")
@@ -108,7 +98,7 @@ def caches(
 ) -> dict[str, dict[str, Any]]:
     """Return CACHES. Without Redis the cache is in the process, and presence, which processes share, in the database.
 
-    `presence_url`: a single Redis for presence, apart from the others.
+    `presence_url`: a Redis for presence only.
     """
     if not redis_url:
         return {
@@ -119,9 +109,7 @@ def caches(
                 "TIMEOUT": None,
             },
         }
-    presence_options = dict(REDIS_OPTIONS if presence_url else options)
-    # A script may only touch keys of one slot of a cluster, and each write of presence is a script.
-    prefix = "{chat}" if presence_options.get("IS_CLUSTER") else "chat"
+    presence_options = REDIS_OPTIONS if presence_url else options
     return {
         "default": {
             "BACKEND": "django_redis.cache.RedisCache",
@@ -132,8 +120,8 @@ def caches(
         "presence": {
             "BACKEND": "presence.redis_cache.PresenceRedisCache",
             "LOCATION": presence_url or redis_url,
-            "KEY_PREFIX": prefix,
-            "OPTIONS": presence_options,
+            "KEY_PREFIX": "chat",
+            "OPTIONS": dict(presence_options),
             "TIMEOUT": None,
         },
     }

@@ -18,7 +18,7 @@ from lookup.visit_records import DAY, ONCE_IN, Days, Folded, day_of, new_salt
 from lookup.visitors import DIRECT, OTHER, Visitor
 
 SALT_LIFETIME = timedelta(days=2)  # today's, then yesterday's
-# One hash tag for all: a script may only touch keys of one slot of a Redis Cluster.
+# The braces stay: a release before this one may use the same keys during an update.
 COUNTS = "{visit}:counts"
 FOLDING = "{visit}:folding"
 TOKEN = "token"  # noqa: S105 - a field's name
@@ -73,13 +73,9 @@ class RedisVisits:
     """For any number of processes. One round trip for each view; a second one when the salt changes."""
 
     def __init__(self) -> None:
-        """StoreUnavailable: no node of a Redis Cluster answers."""
         from django_redis import get_redis_connection  # only where Redis is configured
 
-        try:
-            redis = get_redis_connection("default")
-        except RedisError as error:
-            raise StoreUnavailable from error
+        redis = get_redis_connection("default")
         self._find_salts = redis.register_script(SALTS)
         self._count_view = redis.register_script(COUNT_VIEW)
         self._count_click = redis.register_script(COUNT_CLICK)

@@ -13,8 +13,7 @@ from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from accounts.databases import redis_connection
-from accounts.databases.redis_connection import Command, Script
+from accounts.databases.redis_connection import Command, RedisConnection, Script
 from presence.store_cache import StoreCache
 
 PICKLE = b"\x80"  # what a pickle begins with
@@ -46,10 +45,8 @@ class PresenceRedisCache(StoreCache, RedisCache):
         RedisCache.__init__(self, server, params)
         self._prefix = str(self.make_key(""))
         # To the server of this cache, which need not be one that the settings name.
-        is_cluster = redis_connection.is_cluster(params)
-        self._redis = redis_connection.over(lambda: self.client.get_client(write=True), is_cluster=is_cluster)
-        # In a cluster the limits may lie on another node.
-        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION") and not is_cluster
+        self._redis = RedisConnection(client=lambda: self.client.get_client(write=True))
+        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION")
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
         """One MGET. A value that cannot be read raises what unpickling it raises."""
@@ -91,7 +88,7 @@ class PresenceRedisCache(StoreCache, RedisCache):
     def eviction(self) -> str:
         """Managed servers forbid CONFIG; INFO says as much."""
         try:
-            memory = self._redis.node_client(self._prefix).info("memory")
+            memory = self.client.get_client(write=True).info("memory")
         except ResponseError:  # forbidden, too
             return ""
         policy = str(memory.get("maxmemory_policy", KEEPS_ALL))

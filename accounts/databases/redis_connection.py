@@ -1,13 +1,11 @@
 """A connection to Redis that each thread holds, for the paths where every request makes one round trip.
 
 The client library takes a connection from its pool for each command and gives it back: most of the time of a short
-command. It still makes the connections here, so that addresses, passwords, TLS and sentinels are as in CACHES. With
-REDIS_CLUSTER it also knows which node has which keys; a thread then holds a connection to each node that it asks.
+command. It still makes the connections here, so that addresses, passwords, TLS and sentinels are as in CACHES.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import socket
@@ -15,15 +13,14 @@ import ssl
 import struct
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, cast
 
 import hiredis
-from django.conf import settings
 from redis.connection import Connection
-from redis.exceptions import AskError, MovedError, NoScriptError, RedisClusterException, RedisError, ResponseError
 from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NoAnswer
 
 from accounts.metrics import engine_time
@@ -32,22 +29,6 @@ Part = str | bytes | int
 Command = tuple[Part, ...]
 Reply = Any  # what a command answers: bytes, int, None, a list of these
 READ_SIZE = 65_536
-MOST_REDIRECTS = 5  # of one request in a cluster, whose keys move
-
-
-def opened(alias: str) -> RedisConnection:
-    """To the server or the cluster of an entry of CACHES."""
-    return over(_of_cache(alias), is_cluster=is_cluster(settings.CACHES[alias]))
-
-
-def over(client: Callable[[], Any], *, is_cluster: bool) -> RedisConnection:
-    """To the server or the cluster of `client`, one of the client library's (Any)."""
-    return ClusterConnection(client) if is_cluster else RedisConnection("", client)
-
-
-def is_cluster(cache: Mapping[str, Any]) -> bool:
-    """Whether an entry of CACHES (Any: its values) names a Redis Cluster."""
-    return bool(cache.get("OPTIONS", {}).get("IS_CLUSTER"))
 
 
 def _of_cache(alias: str) -> Callable[[], Any]:
@@ -63,8 +44,8 @@ class RedisConnection:
     restart of Redis, is replaced once.
     """
 
-    def __init__(self, alias: str, client: Callable[[], Any] | None = None) -> None:
-        """`client`: the client library's, of another server than the entry's."""
+    def __init__(self, alias: str = "default", *, client: Callable[[], Any] | None = None) -> None:
+        """`client`: the client library's (Any), of another server than the entry's."""
         self._client = client or _of_cache(alias)
         self._held = threading.local()
 
@@ -128,111 +109,12 @@ class RedisConnection:
     def _wire(self) -> _Wire:
         wire: _Wire | None = getattr(self._held, "wire", None)
         if wire is None or wire.process != os.getpid():
-            wire = self._held.wire = _Wire(_opened(self.pool()))
+            wire = self._held.wire = _Wire(_opened(self._client().connection_pool))
         return wire
-
-    def node_client(self, key: str) -> Any:
-        """The client library's, for the server that has `key`."""
-        return self._client()
-
-    def pool(self) -> Any:
-        """Of the client library, whose options a connection has."""
-        return self._client().connection_pool
 
     def _close(self) -> None:
         self._held.wire.close()
         self._held.wire = None
-
-
-class ClusterConnection(RedisConnection):
-    """The same to a Redis Cluster. The commands of a pipeline, and the keys of each, must share a hash tag.
-
-    A key that has moved is followed. Where a node is away, the request fails and the next one knows the node that has
-    taken over: the client library asks the others.
-    """
-
-    def __init__(self, client: Callable[[], Any]) -> None:
-        """`client`: a `redis.cluster.RedisCluster` (Any: it has no types), which processes that fork do not share."""
-        super().__init__("", client)
-        self._nodes: dict[str, RedisConnection] = {}  # by address
-        self._looking = threading.Lock()
-
-    def pipeline(self, *commands: Command) -> list[Reply]:
-        """1 round trip, and 1 more for each time that the keys have moved."""
-        node = self._node_of(_key_of(commands[0]))
-        for _ in range(MOST_REDIRECTS):
-            try:
-                return self._at(node).pipeline(*commands)
-            except MovedError as moved:
-                self._client().nodes_manager.move_slot(moved)
-                node = self._client().nodes_manager.get_node(host=moved.host, port=moved.port)
-            except AskError as asked:  # the slot is on its way; ASKING is about the next command alone
-                each = [part for command in commands for part in (("ASKING",), command)]
-                return self._at(self._importing(asked)).pipeline(*each)[1::2]
-            except (NoConnection, NoAnswer):
-                self._look_again()
-                raise
-        raise NoConnection(f"The keys of a request have moved {MOST_REDIRECTS} times.")
-
-    def script_and(
-        self, commands: Sequence[Command], script: Script, keys: Sequence[str], arguments: Sequence[Part]
-    ) -> list[Reply]:
-        """As the base class; the node that has the keys learns the script with its text. 1 round trip, else 2."""
-        rest = (len(keys), *keys, *arguments)
-        try:
-            return self.pipeline(("EVALSHA", script.sha, *rest), *commands)
-        except NoScriptError:
-            return self.pipeline(("EVAL", script.text, *rest), *commands)
-
-    def node_client(self, key: str) -> Any:
-        return self._client().get_redis_connection(self._node_of(key))
-
-    def _node_of(self, key: Part) -> Any:
-        with _as_redis_errors():
-            return self._client().get_node_from_key(key)
-
-    def _importing(self, asked: AskError) -> Any:
-        """The node that a slot is on its way to (Any: of the client library)."""
-        node = self._client().nodes_manager.get_node(host=asked.host, port=asked.port)
-        if node is None:  # it joined after the last look
-            self._look_again()
-            raise NoConnection(f"The Redis Cluster has a new node, {asked.host}:{asked.port}.") from asked
-        return node
-
-    def _look_again(self) -> None:
-        """Ask the cluster which node has which keys. One thread does: nodes that hang must not hold all of them."""
-        if self._looking.acquire(blocking=False):
-            try:
-                with _as_redis_errors():
-                    self._client().nodes_manager.initialize()
-            finally:
-                self._looking.release()
-
-    def _at(self, node: Any) -> RedisConnection:
-        """The connections to one node."""
-        held = self._nodes.get(node.name)
-        if held is None:
-            client = self._client().get_redis_connection(node)
-            held = self._nodes[node.name] = RedisConnection("", lambda: client)
-        return held
-
-
-def _key_of(command: Command) -> Part:
-    """The first key: of a script behind its number of keys, of other commands behind the name.
-
-    What has none, such as PING, goes to any node.
-    """
-    place = 3 if command[0] in {"EVALSHA", "EVAL"} else 1
-    return command[place] if len(command) > place else ""
-
-
-@contextlib.contextmanager
-def _as_redis_errors() -> Iterator[None]:
-    """What the client library raises where no node answers, or none has the key, is no RedisError."""
-    try:
-        yield
-    except RedisClusterException as error:
-        raise NoConnection(f"The Redis Cluster does not answer: {error}") from error
 
 
 class Script:
@@ -296,9 +178,4 @@ def _opened(pool: Any) -> Connection:
 def _named(error: hiredis.ReplyError) -> RedisError:
     """The client library's class for an error that Redis answered."""
     message = str(error)
-    kind, _, detail = message.partition(" ")
-    if kind == "NOSCRIPT":
-        return NoScriptError(message)
-    if kind in {"MOVED", "ASK"}:  # of a cluster
-        return MovedError(detail) if kind == "MOVED" else AskError(detail)
-    return ResponseError(message)
+    return NoScriptError(message) if message.startswith("NOSCRIPT") else ResponseError(message)

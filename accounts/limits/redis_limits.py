@@ -13,8 +13,7 @@ from datetime import timedelta
 from redis.exceptions import RedisError
 
 from accounts import limits
-from accounts.databases import redis_connection
-from accounts.databases.redis_connection import Reply, Script
+from accounts.databases.redis_connection import RedisConnection, Reply, Script
 from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, LimitsUnavailable, LoadKey, Verdict, Window
 
 # Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
@@ -80,7 +79,7 @@ class RedisLimits:
     MOST_TRIES = 5  # of one check, while the key changes again and again
 
     def __init__(self) -> None:
-        self._redis = redis_connection.opened("default")
+        self._redis = RedisConnection()
         self._records: dict[str, tuple[bytes, KeyRecord]] = {}
 
     def hit(self, windows: Sequence[Window]) -> int:
@@ -164,7 +163,7 @@ def _amount(window: Window | None) -> tuple[int, int]:
 
 
 def _redis_key(name: str) -> str:
-    """One hash tag for all: a script may only touch keys of one slot of a Redis Cluster."""
+    """Return the name of a key of limits. The braces stay: a release before this one may use it during an update."""
     return f"{{limit}}:{name}"
 
 

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import connection
 
-from accounts.databases import redis_connection
 from accounts.databases.redis_connection import RedisConnection, Script
 from config.doctor.findings import Finding, failure, measured, ok, warning
 from presence import store
@@ -67,7 +66,7 @@ def redis() -> Iterator[Finding]:
     if not settings.REDIS_URL:
         yield ok("not used: limits and caches lie in the process, which is right for one alone")
         return
-    wire = redis_connection.opened("default")
+    wire = RedisConnection()
     version = _info(wire, "server")["redis_version"]
     if tuple(map(int, version.split(".")[:2])) < OLDEST_REDIS:
         yield failure(f"Redis {version} is too old", f"Take {'.'.join(map(str, OLDEST_REDIS))} or newer.")
@@ -106,7 +105,7 @@ def _database_time() -> float:
 
 
 def _redis_time() -> float:
-    seconds, microseconds = redis_connection.opened("default").call("TIME")
+    seconds, microseconds = RedisConnection().call("TIME")
     return int(seconds) + int(microseconds) / 1e6
 
 

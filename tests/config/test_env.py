@@ -259,20 +259,8 @@ def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> Non
     assert [cache["KEY_PREFIX"] for cache in options.values()] == ["cache", "chat"]
 
 
-def test_in_a_cluster_the_keys_of_presence_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REDIS_CLUSTER", "1")
-    caches = stores.caches("redis://node/0", stores.redis_options())
-    assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
-        "accounts.databases.redis_clients.ClusterConnectionFactory"
-    }
-    assert [cache["KEY_PREFIX"] for cache in caches.values()] == ["cache", "{chat}"]
+def test_presence_may_have_a_redis_of_its_own_which_no_sentinel_watches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379")
-    with pytest.raises(ImproperlyConfigured, match="take one"):
-        stores.redis_options()
-
-
-def test_presence_may_have_a_redis_of_its_own_which_is_a_single_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REDIS_CLUSTER", "1")
     caches = stores.caches("redis://node/0", stores.redis_options(), presence_url="redis://presence/0")
     assert [cache["LOCATION"] for cache in caches.values()] == ["redis://node/0", "redis://presence/0"]
     assert caches["presence"]["KEY_PREFIX"] == "chat"

@@ -99,7 +99,7 @@ if settings.REDIS_URL:
         assert redis_commands == ["EVALSHA", "EVALSHA"]
         assert captured.captured_queries == []
 
-    def test_all_keys_lie_in_one_slot_of_a_cluster(seen: Visiting, ada: User) -> None:
+    def test_all_keys_have_the_prefix_of_visits(seen: Visiting, ada: User) -> None:
         seen.count(ada.pk)
         seen.click("a")
         assert {name.split(b":")[0] for name in redis().scan_iter()} == {b"{visit}"}
