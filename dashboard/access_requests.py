@@ -22,8 +22,8 @@ from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 
 # Permissions that owners give their keys themselves; staff grant the others.
-SELF_SERVED = (Permission.IMAGEHOST_UPLOAD,)
-BY_REQUEST = tuple(permission for permission in Permission if permission not in SELF_SERVED)
+SELF_SERVED = tuple(permission for permission in Permission if permission.is_self_served)
+BY_REQUEST = tuple(permission for permission in Permission if not permission.is_self_served)
 MAX_REASON = 2000
 _DECIDED = "This request has been decided or withdrawn in the meantime."
 _GONE = "This request no longer exists: its account was deleted."

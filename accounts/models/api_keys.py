@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -14,12 +15,29 @@ from accounts.text_rules import validate_line
 
 
 class Permission(models.TextChoices):
-    """What a key may call. ACCOUNT is the account key of the earlier forms; staff grant the lookups."""
+    """What a key may call. ACCOUNT is the account key of the earlier forms.
 
-    ACCOUNT = "account", "Account key: earlier forms, gallery and folders"
-    IMAGEHOST_UPLOAD = "imagehost:upload", "Upload to the image host"
-    LOOKUP_USER = "lookup:user", "Look up users"
-    LOOKUP_PRESENCE = "lookup:presence", "Look up presence"
+    `description`: on pages of the owner. `is_self_served`: owners give it to their keys; staff grant the others.
+    """
+
+    description: str
+    is_self_served: bool
+
+    def __new__(cls, value: str, description: str = "", is_self_served: bool = False) -> Self:  # noqa: FBT001, FBT002
+        permission = str.__new__(cls, value)
+        permission._value_ = value
+        permission.description, permission.is_self_served = description, is_self_served
+        return permission
+
+    ACCOUNT = (
+        "account",
+        "Account key: profiles and leaderboards in the earlier forms, your gallery and folders",
+        False,
+        "Account key: earlier forms, gallery and folders",
+    )
+    IMAGEHOST_UPLOAD = "imagehost:upload", "Upload files to your image host", True, "Upload to the image host"
+    LOOKUP_USER = "lookup:user", "Look up users and their profiles", False, "Look up users"
+    LOOKUP_PRESENCE = "lookup:presence", "Look up presence", False, "Look up presence"
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

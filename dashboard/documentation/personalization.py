@@ -30,12 +30,7 @@ EXAMPLES = {
     "user_id": "USER_ID",
     "chat_id": "268473310986240001",
 }
-_KEYS = {
-    Permission.ACCOUNT: "account_key",
-    Permission.IMAGEHOST_UPLOAD: "upload_key",
-    Permission.LOOKUP_USER: "user_key",
-    Permission.LOOKUP_PRESENCE: "presence_key",
-}
+_KEYS = {permission: f"{permission.value.rpartition(':')[2]}_key" for permission in Permission}  # such as upload_key
 
 
 @dataclass(frozen=True)

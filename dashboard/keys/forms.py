@@ -48,7 +48,7 @@ def new_form_id() -> str:
 
 
 def _choices(permissions: tuple[Permission, ...]) -> list[tuple[str, str]]:
-    return [(name.value, queries.WORDS[name]) for name in permissions]
+    return [(name.value, name.description) for name in permissions]
 
 
 def _reason_field(**options: Any) -> forms.CharField:

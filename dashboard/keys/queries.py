@@ -14,7 +14,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 from accounts import limits
 from accounts.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
-from dashboard.access_requests import BY_REQUEST, SELF_SERVED
+from dashboard.access_requests import BY_REQUEST
 from dashboard.models import AccessRequest
 
 DAYS = 30
@@ -22,13 +22,6 @@ SOON = timedelta(days=7)
 TRAIL_LENGTH = 50
 CHART_HEIGHT = 60  # units of the picture; a day is 10 wide
 
-# What a permission lets a key do, in words.
-WORDS = {
-    Permission.ACCOUNT: "Account key: profiles and leaderboards in the earlier forms, your gallery and folders",
-    Permission.IMAGEHOST_UPLOAD: "Upload files to your image host",
-    Permission.LOOKUP_USER: "Look up users and their profiles",
-    Permission.LOOKUP_PRESENCE: "Look up presence",
-}
 VERBS = {
     "api_key:issued": "Created",
     "api_key:renamed": "Renamed",
@@ -167,7 +160,7 @@ def rows_of(keys: Collection[ApiKey], now: datetime) -> list[Row]:
 
 
 def in_words(permission: str) -> str:
-    return WORDS[Permission(permission)]
+    return Permission(permission).description
 
 
 @dataclass(frozen=True)
@@ -185,7 +178,8 @@ def permissions_of(key: ApiKey) -> list[PermissionRow]:
     """Every permission. 1 query."""
     newest = {asked.subject: asked for asked in key.access_requests.order_by("pk")}
     return [
-        PermissionRow(name, WORDS[name], key.allows(name), name in SELF_SERVED, newest.get(name)) for name in Permission
+        PermissionRow(name, name.description, key.allows(name), name.is_self_served, newest.get(name))
+        for name in Permission
     ]
 
 
