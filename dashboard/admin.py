@@ -6,24 +6,20 @@ from django.contrib import admin
 
 from accounts.admin.staff_actions import OperationsAdmin, columns
 from accounts.admin.users import UserAdmin
-from accounts.models import User
 from dashboard.models import AccessRequest
 from dashboard.staff.actions import REQUEST_ACTIONS, RESET_SECOND_FACTOR
 
 
 @admin.register(AccessRequest)
 class AccessRequestAdmin(OperationsAdmin):
+    owners = ("user",)
     list_display = ("subject", "kind", "user", "key", "state", "created_at", "decided_by", "decided_at")
     list_filter = ("state", "kind")
     list_select_related = ("user", "key", "decided_by")
     search_fields = ("^user__username", "=user__id", "=key__prefix", "=subject")
     ordering = ("-created_at", "-pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(AccessRequest)
     staff_actions = REQUEST_ACTIONS
-
-    def owners_of(self, row: AccessRequest) -> list[User]:
-        return [row.user]
 
 
 UserAdmin.staff_actions.append(RESET_SECOND_FACTOR)

@@ -19,7 +19,6 @@ from accounts import audit
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
-from accounts.models import User
 from accounts.plans import ALLOWANCES
 from imagehost import addresses, folders, media, names, rules
 from imagehost.errors import FolderExists
@@ -43,6 +42,7 @@ class TypeFilter(admin.SimpleListFilter):
 
 @admin.register(File)
 class FileAdmin(OperationsAdmin):
+    owners = ("owner",)
     list_display = (
         *("file_name", "original_name", "owner", "mime", "stored_size", "state", "uploaded_at", "quarantined_at"),
         "links",
@@ -53,13 +53,8 @@ class FileAdmin(OperationsAdmin):
     search_fields = ("=name", "^original_name", "=owner__username", "=owner__id")
     search_help_text = "A file's name with or without its ending, its original name, or its owner's username or id."
     ordering = ("-uploaded_at", "-id")
-    show_full_result_count = False
     fields = readonly_fields = (*columns(File, without=("deletion_hash",)), "links")
     staff_actions = FILE_ACTIONS
-
-    def owners_of(self, row: File) -> list[User]:
-        """Return the owner; none after the account was deleted, until its files are swept."""
-        return [row.owner] if row.owner is not None else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Files with their owner and folder; without the hash of the deletion link."""
@@ -95,11 +90,9 @@ class FileAdmin(OperationsAdmin):
 class OwnedAdmin(AuditedAdmin):
     """Rows that belong to an owner, which never changes."""
 
+    owners = ("owner",)
     related: ClassVar[tuple[str, ...]] = ("owner",)
     autocomplete_fields: ClassVar[tuple[str, ...]] = ("owner",)
-
-    def owners_of(self, row: Any) -> list[User]:
-        return [row.owner]
 
     def refresh(self, rows: Sequence[Any]) -> None:
         """Does nothing: no document or counter depends on these rows."""
@@ -178,18 +171,13 @@ class FolderAdmin(OwnedAdmin):
 class AlbumAdmin(OperationsAdmin):
     """Staff read albums and delete them; only their owners change them."""
 
+    owners = ("owner",)
     list_display = ("title", "owner", "file_count", "created_at", "updated_at", "page")
     search_fields = ("=id", "=link", "^title", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
-    show_full_result_count = False
     fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
     staff_actions = ALBUM_ACTIONS
-
-    def owners_of(self, row: Album) -> list[User]:
-        return [row.owner]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("owner")
+    related = ("owner",)
 
     @admin.display(description="Files")
     def file_count(self, album: Album) -> int:
@@ -246,18 +234,13 @@ class FolderRuleAdmin(OwnedAdmin):
 
 @admin.register(Usage)
 class UsageAdmin(OperationsAdmin):
+    owners = ("owner",)
     list_display = ("owner", "used", "plan", "max_storage", "max_file_size")
     search_fields = ("=owner__username", "=owner__id")
     ordering = ("-used_bytes", "pk")
-    show_full_result_count = False
     fields = readonly_fields = ("owner", "used", "used_bytes", "plan", "max_storage", "max_file_size")
     staff_actions = USAGE_ACTIONS
-
-    def owners_of(self, row: Usage) -> list[User]:
-        return [row.owner]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("owner")
+    related = ("owner",)
 
     @admin.display(description="Used", ordering="used_bytes")
     def used(self, usage: Usage) -> str:

@@ -29,7 +29,7 @@ from accounts.admin.users import UserAdmin
 from accounts.models import User
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.models import AccessToken, Application, Approval, RefreshToken, SigningKey
+from oidc_provider.models import Application, Approval, SigningKey
 from oidc_provider.staff_actions import (
     ACCESS_TOKEN_ACTIONS,
     APPLICATION_ACTIONS,
@@ -99,6 +99,7 @@ class ApplicationForm(forms.ModelForm[Application]):
 
 
 class ApplicationAdmin(IssuingAdmin):
+    owners = ("user",)
     view_on_site = False  # the toolkit's page of an app is not installed
     form = ApplicationForm
     list_display = ("name", "client_id", "user", "is_verified", "is_suspended", "created")
@@ -108,7 +109,6 @@ class ApplicationAdmin(IssuingAdmin):
     ordering = ("-created", "-pk")
     autocomplete_fields = ("user",)
     owner_field = "user"
-    show_full_result_count = False
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
     readonly_fields = (
@@ -123,9 +123,6 @@ class ApplicationAdmin(IssuingAdmin):
         "current_logo",
     )
     staff_actions = APPLICATION_ACTIONS
-
-    def owners_of(self, row: Application) -> list[User]:
-        return [row.user]
 
     @admin.display(description="Suspended", boolean=True, ordering="suspended_at")
     def is_suspended(self, application: Application) -> bool:
@@ -175,19 +172,13 @@ class ApplicationAdmin(IssuingAdmin):
 
 @admin.register(Approval)
 class ApprovalAdmin(StaffActionsAdmin):
+    owners = ("user",)
     list_display = ("user", "application", "scopes", "created_at", "updated_at")
     search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
     ordering = ("-updated_at", "-pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(Approval)
     staff_actions = APPROVAL_ACTIONS
-
-    def owners_of(self, row: Approval) -> list[User]:
-        return [row.user]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With user and app."""
-        return super().get_queryset(request).select_related("user", "application")
+    related = ("user", "application")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -208,12 +199,9 @@ class HiddenAdmin(ReadOnlyAdmin):
 
 
 class _TokenAdmin(OperationsAdmin):
+    owners = ("user",)
     search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
-    show_full_result_count = False
     list_display_links = None
-
-    def owners_of(self, row: AccessToken | RefreshToken) -> list[User]:
-        return [row.user]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the hash, which no page needs."""
@@ -246,7 +234,6 @@ class RefreshTokenAdmin(_TokenAdmin):
 class SigningKeyAdmin(ReadOnlyAdmin):
     list_display = ("kid", "state", "created_at", "signing_since", "unpublish_at")
     ordering = ("-created_at", "kid")
-    show_full_result_count = False
     fields = readonly_fields = ("kid", "state", "public_key", "created_at", "signing_since", "unpublish_at")
 
     @admin.display(description="State")

@@ -95,7 +95,6 @@ class LastOnlineAdmin(ReadOnlyAdmin):
     list_filter = ("at",)
     search_fields = ("=chat_id",)
     ordering = ("-at", "pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(LastOnline)
 
     def get_urls(self) -> list[URLPattern]:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from accounts.admin.fields import RowField
 from accounts.admin.staff_actions import IssuingAdmin, columns, staff_of
 from accounts.api_keys import keys
-from accounts.models import ApiKey, Permission, User
+from accounts.models import ApiKey, Permission
 from accounts.staff_actions import KEY_ACTIONS
 
 
@@ -39,6 +39,7 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(IssuingAdmin):
+    owners = ("owner",)
     list_display = ("prefix", "name", "owner", "permissions", "is_enabled", "revoked_at", "expires_at", "last_used_at")
     list_filter = ("is_enabled",)
     list_select_related = ("owner",)
@@ -46,13 +47,9 @@ class ApiKeyAdmin(IssuingAdmin):
     ordering = ("-created_at", "-pk")
     autocomplete_fields = ("owner",)
     owner_field = "owner"
-    show_full_result_count = False
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     form = ApiKeyAddForm
     staff_actions = KEY_ACTIONS
-
-    def owners_of(self, row: ApiKey) -> list[User]:
-        return [row.owner]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A key changes through its actions alone; the list is open to staff with those."""

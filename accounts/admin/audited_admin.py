@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
@@ -27,16 +27,10 @@ class AuditedAdmin(CheckedListAdmin):
     `users.check_staff_action` decides who may change a row: only superusers change those of staff accounts.
     """
 
-    show_full_result_count = False
-    related: ClassVar[tuple[str, ...]] = ()  # read along with every row: what lists, owners and names need
     formfield_overrides = {
         models.JSONField: {"form_class": JsonField},
         models.ForeignKey: {"form_class": RowField},
     }
-
-    @abc.abstractmethod
-    def owners_of(self, row: Any) -> list[User]:
-        """Return the user whose page shows the row, then other users that it is about; empty where it has no owner."""
 
     @abc.abstractmethod
     def refresh(self, rows: Sequence[Any]) -> None:
@@ -44,10 +38,6 @@ class AuditedAdmin(CheckedListAdmin):
 
     def lock(self, rows: Sequence[Any]) -> None:
         """Lock what `refresh` writes, before the rows are locked; rendering locks in the same order."""
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
-        return rows.select_related(*self.related) if self.related else rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or self._may(request, self.owners_of, obj))

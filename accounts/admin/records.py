@@ -25,7 +25,6 @@ class LinkedAccountAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("=external_id", "=name", "^user__username")
     ordering = ("-linked_at", "pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(LinkedAccount)
 
 
@@ -36,7 +35,6 @@ class NameAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("^key", "^user__username")
     ordering = ("key",)
-    show_full_result_count = False
     fields = readonly_fields = columns(Name)
 
 
@@ -66,7 +64,6 @@ class AuditEventAdmin(ReadOnlyAdmin):
     list_filter = ("actor_kind", "created_at")
     search_fields = ("^actor_name", "^verb", "=object_id", "^object_name", "=address")
     ordering = ("-created_at", "-pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(AuditEvent)
 
     def get_urls(self) -> list[URLPattern]:
@@ -104,5 +101,4 @@ class JobRunAdmin(ReadOnlyAdmin):
     list_display = ("name", "started_at", "succeeded_at", "failed_at", "duration_ms", "message", "last_error")
     search_fields = ("^name",)
     ordering = ("name",)
-    show_full_result_count = False
     fields = readonly_fields = columns(JobRun)

@@ -10,6 +10,7 @@ import abc
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -84,7 +85,28 @@ def are_possible(model: type[Model], keys: list[str]) -> bool:
 ABBREVIATIONS = {"api": "API", "svg": "SVG", "url": "URL"}
 
 
-class CheckedListAdmin(admin.ModelAdmin[Any]):
+class RowsAdmin(admin.ModelAdmin[Any]):
+    """Rows of a large table: their total is never counted. `related`: what lists, owners and names of a row need."""
+
+    show_full_result_count = False
+    related: ClassVar[tuple[str, ...]] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.select_related(*self.related) if self.related else rows
+
+
+class CheckedListAdmin(RowsAdmin):
+    """Rows that belong to users. `owners`: the paths to the user whose page shows a row, then to other users that it is
+    about. Staff need authority over each of them."""
+
+    owners: ClassVar[tuple[str, ...]]
+
+    def owners_of(self, row: Any) -> list[User]:
+        """Return these users, without those who no longer exist."""
+        found = (attrgetter(path)(row) for path in self.owners)
+        return [owner for owner in found if owner is not None]
+
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """With abbreviations in capitals, which Django's labels, made of names of columns, do not have."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -108,10 +130,6 @@ class StaffActionsAdmin(CheckedListAdmin):
 
     staff_actions: ClassVar[list[StaffAction]] = []
     change_form_template = "admin/staff_actions/change_form.html"
-
-    @abc.abstractmethod
-    def owners_of(self, row: Any) -> list[User]:
-        """Return the users whom an action on the row concerns: staff need authority over each of them."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return whether staff may edit the row: a row of staff is read-only to staff who are no superusers."""
@@ -256,14 +274,18 @@ class IssuingAdmin(StaffActionsAdmin):
         return show_secrets(request, title=title, secrets=[Shown(str(obj), secret)], continue_url=self._back_url([obj]))
 
 
-class OperationsAdmin(StaffActionsAdmin):
-    """Rows that staff read, and change by `staff_actions` alone."""
+class ReadOnly:
+    """Refuses forms that add or change a row."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+class OperationsAdmin(ReadOnly, StaffActionsAdmin):
+    """Rows that staff read, and change only by `staff_actions`."""
 
 
 def _ask_for_selection(
@@ -277,30 +299,18 @@ def _ask_for_selection(
     return model_admin.ask(request, action, objects, ReasonForm(action))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Rows that are looked at, never written by hand."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+class ReadOnlyAdmin(ReadOnly, RowsAdmin):
+    """Rows that staff only read."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
 
-class ReadOnlyInline(admin.TabularInline[Any, Any]):
-    """The same inside another object's page."""
+class ReadOnlyInline(ReadOnly, admin.TabularInline[Any, Any]):
+    """Rows that staff only read, inside another object's page."""
 
     extra = 0
     can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 def columns(model: type[Model], *, without: Iterable[str] = ()) -> tuple[str, ...]:

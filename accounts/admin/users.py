@@ -70,7 +70,6 @@ class UserAdmin(StaffActionsAdmin):
     list_filter = ("plan", "is_verified", "is_staff", "is_active")
     search_fields = ("=uid", "=id", "^username", "=email")
     ordering = ("-uid",)
-    show_full_result_count = False
     filter_horizontal = ("groups", "user_permissions")
     readonly_fields = ("uid", "id", "email", "unlocked_scopes", "banned_at", "created_at", "last_login")
     inlines = [EmailAddressInline, LinkedAccountInline]

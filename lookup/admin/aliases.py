@@ -52,6 +52,7 @@ class AliasAddForm(AliasChangeForm):
 
 @admin.register(Alias)
 class AliasAdmin(AuditedAdmin):
+    owners = ("name.user",)
     related = ("name__user", "profile")
     list_display = ("name", "user", "redirects", "profile", "created_at")
     list_filter = ("redirects",)
@@ -61,9 +62,6 @@ class AliasAdmin(AuditedAdmin):
     @admin.display(description="User", ordering="name__user__uid")
     def user(self, alias: Alias) -> User:
         return alias.name.user
-
-    def owners_of(self, row: Alias) -> list[User]:
-        return [row.name.user]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: Any = False, **kwargs: Any) -> Any:  # noqa: FBT002
         form = AliasAddForm if obj is None else AliasChangeForm

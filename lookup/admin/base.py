@@ -21,13 +21,11 @@ from lookup.models import Asset, Profile
 class ProfileContentAdmin(AuditedAdmin):
     """Rows of a profile; one may move to another profile."""
 
+    owners = ("profile.user",)
     related: ClassVar[tuple[str, ...]] = ("profile__user",)
     autocomplete_fields: ClassVar[tuple[str, ...]] = ("profile",)
     search_fields: ClassVar[tuple[str, ...]] = ("=id", "=profile__id", "=profile__user__username")
     ordering = ("profile", "order", "pk")
-
-    def owners_of(self, row: Any) -> list[User]:
-        return [row.profile.user]
 
     def lock(self, rows: Sequence[Any]) -> None:
         profiles.locked(*{row.profile_id for row in rows})
@@ -45,12 +43,11 @@ class ProfileContentAdmin(AuditedAdmin):
 class CatalogueAdmin(AuditedAdmin):
     """Rows that many profiles show: a change marks these profiles stale, and the next lookup renders them."""
 
+    owners = ()
+
     @abc.abstractmethod
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
         """The profiles that may show one of these."""
-
-    def owners_of(self, row: Any) -> list[User]:
-        return []
 
     def refresh(self, rows: Sequence[Any]) -> None:
         documents.mark_stale(self.shown_by(rows))

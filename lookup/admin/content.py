@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.models import User
 from lookup import profiles, sections
 from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin, by_path
 from lookup.models import (
@@ -180,15 +179,13 @@ class MusicItemAdmin(_EntryAdmin):
 class AssetAdmin(AuditedAdmin):
     """The owner of a file cannot change; saving renders the owner's profiles again."""
 
+    owners = ("owner",)
     related = ("owner",)
     list_display = ("path", "mime", "owner", "width", "height", "duration", "created_at")
     search_fields = ("=id", "=path", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
     autocomplete_fields = ("owner",)
     fields = ("owner", "path", "mime", "width", "height", "duration", "created_at")
-
-    def owners_of(self, row: Asset) -> list[User]:
-        return [row.owner]
 
     def lock(self, rows: Sequence[Asset]) -> None:
         profiles.locked(*self._profiles_of(rows))

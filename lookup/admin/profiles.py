@@ -16,7 +16,6 @@ from django.utils.html import format_html_join
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import ReadOnlyAdmin, ReadOnlyInline, columns
 from accounts.admin.users import UserAdmin
-from accounts.models import User
 from lookup import documents, profiles, settings_schema
 from lookup.admin.base import ContentForm, by_path
 from lookup.models import (
@@ -59,6 +58,7 @@ class ProfileForm(ContentForm):
 
 @admin.register(Profile)
 class ProfileAdmin(AuditedAdmin):
+    owners = ("user",)
     form = ProfileForm
     related = ("user",)
     list_display = ("name", "user", "is_main", "display_name", "updated_at")
@@ -73,9 +73,6 @@ class ProfileAdmin(AuditedAdmin):
         ("Files", {"fields": Profile.ASSETS}),
         ("Settings", {"fields": ("settings",), "description": "What differs from the defaults, as JSON."}),
     )
-
-    def owners_of(self, row: Profile) -> list[User]:
-        return [row.user]
 
     def lock(self, rows: Sequence[Profile]) -> None:
         profiles.locked(*{row.pk for row in rows})
@@ -133,11 +130,8 @@ class UserDocumentAdmin(ReadOnlyAdmin):
     list_filter = ("unlock_due",)
     search_fields = ("=uid", "=user__username", "=user__id")
     ordering = ("-uid",)
-    show_full_result_count = False
     fields = readonly_fields = columns(UserDocument)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("user", "profile")
+    related = ("user", "profile")
 
 
 @admin.register(ProfileDocument)
@@ -145,7 +139,6 @@ class ProfileDocumentAdmin(ReadOnlyAdmin):
     list_display = ("profile", "user", "is_fresh", "mirrors_chat")
     search_fields = ("=profile__id", "=user__username", "=user__id")
     ordering = ("-user__uid", "pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(ProfileDocument)
 
     @admin.display(description="Fresh", boolean=True)
@@ -172,7 +165,6 @@ class LeaderboardEntryAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("=user__username", "=user__id")
     ordering = ("board", "rank")
-    show_full_result_count = False
     fields = readonly_fields = columns(LeaderboardEntry)
 
 
@@ -184,7 +176,6 @@ class VisitAdmin(ReadOnlyAdmin):
     list_display_links = None
     search_fields = ("=user__username", "=user__id")
     ordering = ("-counted_at", "-pk")
-    show_full_result_count = False
     fields = readonly_fields = columns(Visit, without=("visitor",))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

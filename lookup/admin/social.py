@@ -15,7 +15,6 @@ from django.utils.html import format_html
 from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, staff_of
-from accounts.models import User
 from lookup import comments, counters, feedback
 from lookup.models import Comment, CommentLike, FeedbackVote, Report
 from lookup.staff_actions import REPORT_ACTIONS
@@ -47,6 +46,7 @@ class FeedbackVoteForm(SocialForm):
 
 @admin.register(FeedbackVote)
 class FeedbackVoteAdmin(AuditedAdmin):
+    owners = ("user", "voter")
     form = FeedbackVoteForm
     related = ("user", "voter")
     list_display = ("__str__", "user", "voter", "created_at")
@@ -55,9 +55,6 @@ class FeedbackVoteAdmin(AuditedAdmin):
     ordering = ("-created_at", "-pk")
     autocomplete_fields = ("user", "voter")
     fields = ("user", "voter", "is_like", "created_at")
-
-    def owners_of(self, row: FeedbackVote) -> list[User]:
-        return [row.user, row.voter]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("user", "voter", "created_at") if obj is not None else ("created_at",)
@@ -87,6 +84,7 @@ class CommentForm(SocialForm):
 
 @admin.register(Comment)
 class CommentAdmin(AuditedAdmin):
+    owners = ("user", "author")
     form = CommentForm
     related = ("user", "author", "parent")
     list_display = ("__str__", "user", "author", "is_pinned", "like_count", "reply_count", "created_at")
@@ -95,9 +93,6 @@ class CommentAdmin(AuditedAdmin):
     ordering = ("-created_at", "pk")
     autocomplete_fields = ("user", "author", "parent")
     kept = ("user", "author", "parent", "like_count", "reply_count", "created_at")
-
-    def owners_of(self, row: Comment) -> list[User]:
-        return [row.user, row.author]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         written = ("content", "is_pinned")
@@ -132,6 +127,7 @@ class CommentAdmin(AuditedAdmin):
 
 @admin.register(CommentLike)
 class CommentLikeAdmin(AuditedAdmin):
+    owners = ("comment.user", "user")
     form = SocialForm
     related = ("comment__user", "user")
     list_display = ("comment", "user", "created_at")
@@ -140,9 +136,6 @@ class CommentLikeAdmin(AuditedAdmin):
     autocomplete_fields = ("comment", "user")
     fields = ("comment", "user", "created_at")
     readonly_fields = ("created_at",)
-
-    def owners_of(self, row: CommentLike) -> list[User]:
-        return [row.comment.user, row.user]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A like is given and taken back; there is nothing in it to change."""
@@ -188,20 +181,17 @@ class ReportState(admin.SimpleListFilter):
 class ReportAdmin(OperationsAdmin):
     """The oldest open report first."""
 
+    owners = ("user", "author")
     list_display = ("created_at", "reason", "excerpt", "profile", "author", "reporter", "outcome")
     list_filter = (ReportState, "reason")
     list_select_related = ("user", "author", "reporter", "decided_by", "comment")
     search_fields = ("=user__username", "=author__username", "=reporter__username")
     ordering = (F("decided_at").desc(nulls_first=True), "created_at", "pk")
-    show_full_result_count = False
     fields = readonly_fields = (
         *("reason", "text", "profile", "user", "comment_text", "comment", "author", "reporter", "created_at"),
         *("decided_at", "decided_by", "outcome"),
     )
     staff_actions = REPORT_ACTIONS
-
-    def owners_of(self, row: Report) -> list[User]:
-        return [row.user, *([row.author] if row.author is not None else [])]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         """Without those about the staff member, who would read who sent them; superusers see all."""
