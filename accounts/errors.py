@@ -18,7 +18,8 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class ApiError(Exception):
     """Answered with `status` and `{"error"}`, `{"error", "code"}` where there is a code, and the keys of `extra`.
 
-    `extra`: further keys of the body, whose values are JSON. `cause` and `fix`: Markdown for the documentation.
+    `extra`: further keys of the body, whose values are JSON. `cause` and `fix`: Markdown for the documentation, which
+    puts the amounts of limits in place of `{api}`, `{key}` and `{premium_key}`.
     """
 
     status = 400
@@ -92,7 +93,7 @@ class AddressRateLimited(ApiError):
 
     status = 429
     error = "errors.rateLimitExceeded"
-    cause = "More than 60 requests in a minute from one address, to any paths under `/api/`."
+    cause = "More than {api} requests in a minute from one address, to any paths under `/api/`."
     fix = f"{WAIT} `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` tell the state."
 
     def __init__(self, *, amount: int, seconds_left: int, resets_at: int) -> None:
@@ -172,7 +173,7 @@ class KeyRateLimited(KeyRefused):
     status = 429
     error = "Rate limit exceeded."
     code = "RATE_LIMITED"
-    cause = "More than 30 requests in a minute with one key; more than 60 where its owner has premium."
+    cause = "More than {key} requests in a minute with one key; more than {premium_key} where its owner has premium."
     fix = WAIT
 
     def __init__(self, *, seconds_left: int) -> None:

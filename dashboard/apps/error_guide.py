@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from accounts import limits
 from oidc_provider import errors
 from oidc_provider.errors import APP_DISABLED, CLIENT, EVERY, TOKEN, USERINFO, ErrorPage, ErrorRedirect, ProtocolError
 
@@ -77,7 +78,7 @@ def _rows() -> Iterator[ErrorGuide]:
         "429",
         EVERY,
         429,
-        "More than 100 requests within a minute came to this endpoint from one address.",
+        f"More than {limits.PROTOCOL.amount} requests within a minute came to this endpoint from one address.",
         "Wait for the seconds in X-Retry-After. Refresh tokens when they are due, not on every page; read discovery "
         "and the key set once and keep them.",
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from accounts import errors, plans
+from accounts import errors, limits, plans
 from accounts.errors import ApiError
 from dashboard.apps import error_guide
 from imagehost import errors as imagehost
@@ -61,7 +61,7 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         errors.Forbidden(),
         errors.NotFound(),
         errors.MethodNotAllowed([]),
-        errors.AddressRateLimited(amount=60, seconds_left=1, resets_at=0),
+        errors.AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=1, resets_at=0),
         errors.Unavailable(),
     ),
     "key": (errors.MissingApiKey(), *_KEY_ERRORS, _KEY_LIMIT),
@@ -89,6 +89,11 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
     "gallery": (imagehost.InvalidLimit(), imagehost.InvalidOffset()),
     "folders": (imagehost.InvalidBody(), imagehost.FolderExists(), imagehost.FolderNotFound()),
 }
+_AMOUNTS = {
+    "api": limits.API_ADDRESS.amount,
+    "key": limits.API_KEY.amount,
+    "premium_key": limits.API_PREMIUM_KEY.amount,
+}
 # Where an endpoint answers an error for another reason than the class says.
 _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {
     ("avatar", lookup.UserNotFound): (
@@ -104,7 +109,8 @@ _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {
 
 def _rows(where: str, found: Iterable[ApiError]) -> Iterator[ErrorRow]:
     for error in found:
-        yield ErrorRow(where, error, *_OTHER_CAUSES.get((where, type(error)), (error.cause, error.fix)))
+        cause, fix = _OTHER_CAUSES.get((where, type(error)), (error.cause, error.fix))
+        yield ErrorRow(where, error, cause.format(**_AMOUNTS), fix)
 
 
 def _imagehost_key_rows() -> Iterator[ErrorRow]:
