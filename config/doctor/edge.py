@@ -13,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from django.conf import settings
 
+from accounts.http_client import NoAnswer
 from config.doctor.findings import Finding, failure, measured, ok, warning
 
 SECONDS = 5.0  # for an answer through the proxy
@@ -28,10 +29,6 @@ class Answer(NamedTuple):
     status: int
     body: Any
     location: str
-
-
-class NoAnswer(Exception):
-    """The message says why."""
 
 
 def address() -> Iterator[Finding]:
