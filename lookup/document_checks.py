@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
+from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from accounts.models import User
-from lookup import bulk, counters, documents, profiles, queries
+from lookup import bulk, counters, documents, queries, rendering
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
-from lookup.queries import WholeProfile
+from lookup.serializers.rows import WholeProfile
 
 BATCH = 1000
+COMPLETED_AT_ONCE = 1000
 Row = TypeVar("Row", bound=Model)
 
 
@@ -59,13 +61,32 @@ def differences(part: Part = EVERYTHING, *, is_repairing: bool = False) -> Itera
         yield from (Difference("user", user.pk, "has no documents") for user in users)
         if is_repairing:
             for user in users:
-                profiles.complete(user)
+                complete(user)
     for batch in _batches(Profile.objects.only("pk"), part):
         yield from _of_profiles([profile.pk for profile in batch], is_repairing=is_repairing)
     for rows in _batches(UserDocument.objects.only("uid", "likes", "dislikes", "comments"), part):
         yield from _of_users(rows, is_repairing=is_repairing)
     for comments in _batches(Comment.objects.filter(parent__isnull=True).only("like_count", "reply_count"), part):
         yield from _of_comments(comments, is_repairing=is_repairing)
+
+
+@transaction.atomic
+def complete(user: User) -> None:
+    """Create the missing rows of a user; the counters are counted from the tables."""
+    profile = Profile.objects.filter(user=user, is_main=True).first()
+    if profile is None:
+        profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
+    UserDocument.objects.get_or_create(user=user, defaults={"uid": user.uid, "profile": profile})
+    documents.rebuild_of(user.pk)
+    counters.recount([user.pk])
+
+
+def complete_all() -> int:
+    """Complete all users without a document, such as those who signed up at a process of an earlier release."""
+    users = list(User.objects.filter(document=None).order_by("pk")[:COMPLETED_AT_ONCE])
+    for user in users:
+        complete(user)
+    return len(users)
 
 
 def _of_profiles(profile_ids: list[str], *, is_repairing: bool) -> Iterator[Difference]:
@@ -91,7 +112,7 @@ def _of_profile(
         for column, value in documents.rendered(one).items():
             if getattr(stored, column) != value:
                 yield Difference("profile", one.profile.pk, column)
-        for column, value in documents.user_columns(one).items() if of_user else ():
+        for column, value in rendering.user_columns(one).items() if of_user else ():
             if getattr(of_user, column) != value:
                 yield Difference("profile", one.profile.pk, column)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
@@ -19,46 +19,43 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
-from accounts import compiled_serializer, epoch, hot
-from accounts.api_json import json_text
+from accounts import compiled_serializer, hot
 from accounts.kept_settings import from_settings
 from accounts.models import User
 from lookup import (
     addresses,
     bulk,
-    earlier_facts,
-    heads,
     queries,
     registry,
+    rendering,
     sections,
+    settings_fields,
     settings_schema,
-    shown_badges,
     svg,
     values,
 )
 from lookup.models import Profile, ProfileDocument, UserDocument
-from lookup.queries import WholeProfile
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.serializers import current, earlier, fields, leaderboard
-from lookup.shown_badges import ShownBadge
+from lookup.serializers import current, earlier, fields, leaderboard, rows
+from lookup.serializers.rows import WholeProfile
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
 FORM_MODULES = (current, earlier, leaderboard, fields)
+# With their imports in this app, models aside.
 RENDERING_MODULES = (
     compiled_serializer,
     addresses,
-    earlier_facts,
-    heads,
     queries,
     registry,
+    rendering,
+    rows,
     sections,
+    settings_fields,
     settings_schema,
-    shown_badges,
     svg,
     values,
 )
-_PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
 _COLUMNS = (
     *("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", "leaderboard_digest"),
     *TEXTS,
@@ -171,47 +168,8 @@ def mark_stale_of_user(user: User) -> None:
 
 
 def rendered(one: WholeProfile) -> dict[str, Any]:
-    """The columns of a profile's document."""
-    facts = earlier_facts.of(one)
-    standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
-    board_text = _until_views(
-        **heads.leaderboard(one),
-        profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
-        badges=_each(earlier.EarlierBadgeSerializer, standard),
-        customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
-        links=_each(leaderboard.BoardLinkSerializer, one.links),
-        audios=_each(leaderboard.BoardAudioSerializer, one.audios),
-    )
-    return {
-        "fingerprint": fingerprint(),
-        **_of_user(one),
-        "profile_text": json_text(_PROFILE.of(one)),
-        **{
-            content.name: json_text(_each(content.form, _active(getattr(one, content.name))))
-            for content in registry.LISTS.values()
-            if content.form is not None
-        },
-        "sections": json_text([registry.rendered_section(section) for section in one.sections]),
-        "earlier": _until_views(
-            **heads.earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
-            profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),
-            badges=_each(earlier.EarlierBadgeSerializer, standard),
-            customBadges=_each(earlier.EarlierCustomBadgeSerializer, custom),
-            links=_each(earlier.EarlierLinkSerializer, one.links),
-            audios=_each(earlier.EarlierAudioSerializer, one.audios),
-            backgrounds=_each(earlier.EarlierBackgroundSerializer, one.backgrounds),
-        ),
-        "leaderboard": board_text,
-        "leaderboard_digest": heads.digest(board_text),
-    }
-
-
-def user_columns(one: WholeProfile) -> dict[str, Any]:
-    """The columns of the user's document that come from their main profile and their aliases."""
-    return {
-        "aliases": json_text(_each(current.AliasSerializer, one.aliases)),
-        "badge_count": sum(badge.is_enabled for badge in one.badges),
-    }
+    """Return the columns of a profile's document."""
+    return {"fingerprint": fingerprint(), **rendering.columns(one)}
 
 
 def _rebuild_users(found: Collection[WholeProfile]) -> None:
@@ -219,46 +177,6 @@ def _rebuild_users(found: Collection[WholeProfile]) -> None:
     for one in found:
         if one.profile.is_main:
             document = UserDocument(pk=one.profile.user_id)
-            vars(document).update(user_columns(one))
+            vars(document).update(rendering.user_columns(one))
             changed.append(document)
     bulk.update(changed, ["aliases", "badge_count"])
-
-
-@functools.cache
-def _form(serializer: type[Serializer[Any]]) -> Serializer[Any]:
-    """One instance of a form: making one takes longer than rendering with it, which changes nothing in it."""
-    return serializer()
-
-
-def _each(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> list[Any]:
-    form = _form(serializer)
-    return [form.to_representation(row) for row in rows]
-
-
-def _active(rows: Collection[Any]) -> list[Any]:
-    """Rows without `is_active` are always shown."""
-    return [row for row in rows if getattr(row, "is_active", True)]
-
-
-def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:
-    return [badge for badge in one.badges if badge.type == type_]
-
-
-def _of_user(one: WholeProfile) -> dict[str, Any]:
-    """The columns about the user, and those that decide whether they are up to date."""
-    user, shown = one.profile.user, heads.user_row(one, is_lapsed=False)
-    ends = user.plan_expires_at
-    return {
-        "is_main": one.profile.is_main,
-        "user_version": user.public_version,
-        "plan_ends": ends and epoch.microseconds(ends),
-        "head": _USER.to_json(shown),
-        "lapsed_head": _USER.to_json(heads.user_row(one, is_lapsed=True)) if ends else "",
-        "avatar_path": shown.avatar_path,
-        "mirrors_chat": shown.mirrors_chat,
-    }
-
-
-def _until_views(**values: Any) -> str:
-    """A JSON object up to its last member, the number of views, which each request adds."""
-    return f'{json_text(values)[:-1]},"viewCount":'

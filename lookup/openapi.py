@@ -108,7 +108,7 @@ user_lookup = extend_schema(
             "type",
             str,
             required=True,
-            enum=sql.TYPES,
+            enum=tuple(sql.TYPES),
             description="`username` takes no notice of case and falls back to aliases.",
         ),
         OpenApiParameter("value", {"type": "string", "minLength": 1, "maxLength": 64}, required=True),

@@ -11,11 +11,10 @@ from django.utils import timezone
 
 from accounts import audit, receivers, users
 from accounts.models import User
-from lookup import counters, documents, settings_schema, uploads
+from lookup import documents, settings_schema, uploads
 from lookup.models import Asset, Profile, ProfileDocument, UserDocument
-from lookup.queries import WholeProfile
+from lookup.serializers.rows import WholeProfile
 
-COMPLETED_AT_ONCE = 1000
 CHANGEABLE = frozenset(
     {"name", "display_name", "description", "location", "theme", "font", "font_username"}
     | {"sound_effect", "sound_effect_button", "settings", *Profile.ASSETS}
@@ -30,25 +29,6 @@ def create_for(user: User) -> Profile:
     ProfileDocument.objects.create(profile=profile, user=user, **documents.rendered(nothing))
     UserDocument.objects.create(user=user, uid=user.uid, profile=profile)
     return profile
-
-
-@transaction.atomic
-def complete(user: User) -> None:
-    """Create the missing rows of a user; the counters are counted from the tables."""
-    profile = Profile.objects.filter(user=user, is_main=True).first()
-    if profile is None:
-        profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
-    UserDocument.objects.get_or_create(user=user, defaults={"uid": user.uid, "profile": profile})
-    documents.rebuild_of(user.pk)
-    counters.recount([user.pk])
-
-
-def complete_all() -> int:
-    """Complete all users without a document, such as those who signed up at a process of an earlier release."""
-    users = list(User.objects.filter(document=None).order_by("pk")[:COMPLETED_AT_ONCE])
-    for user in users:
-        complete(user)
-    return len(users)
 
 
 @transaction.atomic

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.db.models import Model
 
 from accounts.models import LinkedAccount
-from lookup import bulk, registry, sections, settings_schema, shown_badges
+from lookup import addresses, bulk, registry, sections, settings_schema
 from lookup.models import (
     Alias,
-    Audio,
-    Background,
+    Badge,
     CustomBadge,
     GalleryItem,
-    Link,
     MusicItem,
     Profile,
     ProfileBadge,
@@ -26,29 +24,10 @@ from lookup.models import (
     Widget,
 )
 from lookup.sections import SectionType
-from lookup.shown_badges import ShownBadge
+from lookup.serializers.rows import ShownBadge, ShownTier, WholeProfile
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = TypeVar("Row", bound=Model)
-
-
-@dataclass
-class WholeProfile:
-    """A profile with all of its rows, each list in shown order; hidden rows too, sections aside."""
-
-    profile: Profile
-    settings: dict[str, Json]
-    aliases: list[Alias]
-    chat_id: str | None = None
-    scrobbler_name: str | None = None
-    badges: list[ShownBadge] = field(default_factory=list)
-    widgets: list[Widget] = field(default_factory=list)
-    audios: list[Audio] = field(default_factory=list)
-    backgrounds: list[Background] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    projects: list[Project] = field(default_factory=list)
-    gallery: list[GalleryItem] = field(default_factory=list)
-    sections: list[Json] = field(default_factory=list)
 
 
 def load_profiles(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
@@ -126,10 +105,50 @@ def linked_of(user_ids: Collection[str]) -> dict[tuple[str, str], LinkedAccount]
 
 
 def _add_badges(found: Mapping[str, WholeProfile], held: Collection[ProfileBadge], own: Iterable[CustomBadge]) -> None:
-    for shown in (*shown_badges.standard(held), *shown_badges.custom(own)):
+    for shown in (*standard_badges(held), *custom_badges(own)):
         found[shown.row.profile_id].badges.append(shown)
     for one in found.values():
         one.badges.sort(key=lambda badge: (badge.order, badge.id))
+
+
+def standard_badges(rows: Collection[ProfileBadge]) -> Iterator[ShownBadge]:
+    """Badges of the catalogue; one that has left it meanwhile is left out. 2 queries, none without rows."""
+    badges = Badge.objects.prefetch_related("tiers").in_bulk({row.badge_id for row in rows})
+    tiers_of = functools.cache(_tiers)  # many profiles show a badge in the same way
+    for row in rows:
+        if badge := badges.get(row.badge_id):
+            unlocked = tuple(sorted(set(row.unlocked_tiers)))
+            yield ShownBadge(
+                row,
+                "STANDARD",
+                badge_id=badge.pk,
+                selected_tier=row.selected_tier,
+                unlocked_tiers=unlocked,
+                name=badge.name,
+                image_url=addresses.badge_image(badge.catalog, badge.image),
+                tiers=tiers_of(badge, unlocked, row.selected_tier),
+            )
+
+
+def _tiers(badge: Badge, unlocked: tuple[int, ...], selected: int | None) -> tuple[ShownTier, ...]:
+    return tuple(
+        ShownTier(
+            tier=tier.tier,
+            threshold=tier.threshold,
+            title=tier.title,
+            description=tier.description,
+            color=tier.color,
+            image_url=addresses.badge_image(badge.catalog, tier.image),
+            is_unlocked=tier.tier in unlocked,
+            is_selected=tier.tier == selected,
+        )
+        for tier in badge.sorted_tiers
+    )
+
+
+def custom_badges(rows: Iterable[CustomBadge]) -> Iterator[ShownBadge]:
+    for row in rows:
+        yield ShownBadge(row, "CUSTOM", name=row.name, image=row.image, icon_svg=row.icon_svg)
 
 
 def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pictures: Iterable[GalleryItem]) -> None:

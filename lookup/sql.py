@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from accounts.databases import statements
 from accounts.databases.statements import Statement
-from accounts.plans import PREMIUM_PLANS, Plan
-from lookup import addresses
+from lookup.serializers.rows import CommentRow, UserRow
 
 Row = tuple[Any, ...]
 
@@ -40,17 +39,16 @@ _MAIN = _JOINS.format(profile="f.profile_id")
 _OF_ALIAS = "LEFT JOIN lookup_alias a ON a.name_id = n.key" + _JOINS.format(
     profile="COALESCE(a.profile_id, f.profile_id)"
 )
-# How each `type` finds its user.
-_BY = {
-    "username": ("FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id", "WHERE n.key = $1"),
-    "uid": ("FROM accounts_user u", "WHERE u.uid = $1"),
-    "id": ("FROM accounts_user u", "WHERE u.id = $1"),
+# How each `type` finds its user: tables and condition.
+TYPES = {
+    "username": ("accounts_name n JOIN accounts_user u ON u.id = n.user_id", "n.key = $1"),
+    "uid": ("accounts_user u", "u.uid = $1"),
+    "id": ("accounts_user u", "u.id = $1"),
     "chat": (
-        "FROM accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
-        "WHERE l.kind = 'CHAT' AND l.external_id = $1",
+        "accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
+        "l.kind = 'CHAT' AND l.external_id = $1",
     ),
 }
-TYPES = tuple(_BY)
 
 # The columns are those of CommentRow.
 _LISTED = """
@@ -93,72 +91,6 @@ _PLACES = Statement(
     f"SELECT e.score, e.change, e.is_new, {PERSON.format(profile=_MAIN_DISPLAY_NAME)}{_BOARD_SOURCE}",
     f"iib{PERSON_TYPES}",
 )
-
-
-class UserRow(NamedTuple):
-    """A user and the document of one of its profiles. `texts`: the columns that were asked for, in that order."""
-
-    id: str
-    uid: int
-    username: str
-    display_name: str
-    plan: str
-    plan_expires_at: datetime | None
-    is_active: bool
-    public_api_access: bool
-    is_verified: bool
-    is_inactive: bool
-    created_at: datetime
-    chat_id: str | None
-    scrobbler_name: str | None
-    profile_id: str
-    fingerprint: str
-    avatar_path: str
-    mirrors_chat: bool
-    views: int
-    likes: int
-    dislikes: int
-    comments: int
-    now: datetime
-    texts: tuple[str, ...]
-
-    @property
-    def current_plan(self) -> str:
-        is_over = self.plan_expires_at is not None and self.plan_expires_at <= self.now
-        return Plan.FREE if is_over else self.plan
-
-    @property
-    def is_premium(self) -> bool:
-        return self.current_plan in PREMIUM_PLANS
-
-    @property
-    def is_imagehost(self) -> bool:
-        return self.current_plan == Plan.IMAGEHOST
-
-    @property
-    def avatar_url(self) -> str | None:
-        return addresses.avatar(self.id, path=self.avatar_path, mirrors_chat=self.mirrors_chat)
-
-
-class CommentRow(NamedTuple):
-    """A comment with its author."""
-
-    id: str
-    content: str
-    like_count: int
-    reply_count: int
-    is_pinned: bool
-    created_at: datetime
-    author_id: str
-    uid: int
-    username: str
-    display_name: str
-    avatar_path: str
-    mirrors_chat: bool
-
-    @property
-    def avatar_url(self) -> str:
-        return addresses.avatar(self.author_id, path=self.avatar_path, mirrors_chat=self.mirrors_chat) or ""
 
 
 class PersonRow(NamedTuple):
@@ -221,10 +153,12 @@ def read_user(
 
 @functools.cache
 def _user_statement(by: str, columns: tuple[str, ...], *, is_of_alias: bool) -> Statement:
-    source, condition = _BY[by]
+    source, condition = TYPES[by]
     asked = "".join(f", f.{column}" if column == "aliases" else f", d.{column}" for column in columns)
     joins = _OF_ALIAS if is_of_alias else _MAIN
-    return Statement(f"SELECT {_USER_COLUMNS}{asked} {source} {joins} {condition}", _USER_TYPES + "s" * len(columns))
+    return Statement(
+        f"SELECT {_USER_COLUMNS}{asked} FROM {source} {joins} WHERE {condition}", _USER_TYPES + "s" * len(columns)
+    )
 
 
 def read_comments(user_id: str) -> list[CommentRow]:
@@ -254,7 +188,7 @@ def _comment(row: list[Any]) -> CommentRow:
 
 
 def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
-    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document;
+    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document.
     1 query."""
     return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
 

@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
-from lookup.sql import CommentRow
+from lookup.serializers.rows import CommentRow
 
 PREVIEWED = 3  # replies below a comment in a list
 

@@ -21,7 +21,7 @@ from accounts.models import Permission
 from lookup import resolve
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.sql import UserRow
+from lookup.serializers.rows import UserRow
 from presence import card, members, openapi
 from presence.card import Card
 from presence.errors import ChatIdInvalid

@@ -16,7 +16,7 @@ from dashboard import versions
 from dashboard.profile import media
 from dashboard.profile.forms import UploadField
 from dashboard.versions import VersionField
-from lookup import addresses, content, earlier_facts, registry, uploads
+from lookup import addresses, content, registry, rendering, uploads
 from lookup.models import (
     Asset,
     Audio,
@@ -249,7 +249,7 @@ _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
 _LABELS = {"recolor": "Paint it in this color", "color": "Color", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
 # What earlier forms of the lookup know.
-PLATFORMS = ("website", *(name for names in earlier_facts.PLATFORMS.values() for name in (names[0], *names[3:])))
+PLATFORMS = ("website", *(name for names in rendering.PLATFORMS.values() for name in (names[0], *names[3:])))
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 
 

@@ -18,10 +18,10 @@ from demo.population.pages import Page
 from demo.population.people import LATEST, Member
 from demo.population.rows import Rows
 from demo.population.talk import Talk
-from lookup import bulk, documents, queries
+from lookup import bulk, documents, queries, rendering
 from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
-from lookup.queries import WholeProfile
 from lookup.sections import SectionType
+from lookup.serializers.rows import WholeProfile
 
 # How much members make of their profiles.
 BARE, LIGHT, DECORATED, FULL = range(4)
@@ -195,7 +195,7 @@ def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> Non
         user = one.profile.user
         rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
         if one.profile.is_main:
-            columns = {**documents.user_columns(one), **counters[user.pk]}
+            columns = {**rendering.user_columns(one), **counters[user.pk]}
             rows.add(bulk.build(UserDocument, user_id=user.pk, uid=user.uid, profile_id=one.profile.pk, **columns))
 
 

@@ -17,7 +17,7 @@ from lookup.page import colors, people, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.sql import UserRow
+from lookup.serializers.rows import UserRow
 
 MAX_COMMENTS = 20
 MAX_SUMMARY = 200

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from lookup import addresses
 from lookup.page import icons, platforms, url_policy
-from lookup.sql import CommentRow
+from lookup.serializers.rows import CommentRow
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
 MESSENGER_TYPES = ("image/png", "image/jpeg", "image/gif")  # all messengers show these

@@ -8,7 +8,7 @@ from accounts.models import User
 from lookup import threads
 from lookup.page.context import ProfilePage
 from lookup.page.presenters import Comment
-from lookup.sql import UserRow
+from lookup.serializers.rows import UserRow
 
 
 @dataclass(frozen=True)

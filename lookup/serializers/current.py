@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -30,11 +30,7 @@ from lookup.models import (
 )
 from lookup.sections import Alignment
 from lookup.serializers.fields import AssetSerializer, Day, Number, TextOrNull, Timestamp
-from lookup.shown_badges import ShownBadge, ShownTier
-from lookup.sql import CommentRow, UserRow
-
-if TYPE_CHECKING:
-    from lookup.queries import WholeProfile
+from lookup.serializers.rows import CommentRow, ShownBadge, ShownTier, UserRow, WholeProfile
 
 Json = dict[str, Any]  # Any: a JSON value
 

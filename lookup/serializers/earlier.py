@@ -9,10 +9,9 @@ from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
-from lookup.earlier_facts import EarlierFacts
 from lookup.models import Audio, Background, Link
 from lookup.serializers.fields import Number, UnixTime, UploadUrl
-from lookup.shown_badges import ShownBadge
+from lookup.serializers.rows import EarlierFacts, ShownBadge
 
 Json = dict[str, Any]  # Any: a JSON value
 

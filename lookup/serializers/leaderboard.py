@@ -8,13 +8,13 @@ from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
-from lookup.earlier_facts import EarlierFacts
 from lookup.serializers.earlier import (
     EarlierAudioSerializer,
     EarlierBadgeSerializer,
     EarlierCustomBadgeSerializer,
     EarlierLinkSerializer,
 )
+from lookup.serializers.rows import EarlierFacts
 
 Json = dict[str, Any]  # Any: a JSON value
 

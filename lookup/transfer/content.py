@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from lookup import bulk, queries
 from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
-from lookup.queries import WholeProfile
 from lookup.serializers.current import ProfileSerializer
+from lookup.serializers.rows import WholeProfile
 from lookup.transfer import form
 from lookup.transfer.conflicts import Claims, batches, found
 from lookup.transfer.people import Author, People, kept

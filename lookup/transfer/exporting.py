@@ -18,7 +18,8 @@ from lookup import documents
 from lookup.models import Comment
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
-from lookup.sql import MAX_COMMENTS, CommentRow, UserRow
+from lookup.serializers.rows import CommentRow, UserRow
+from lookup.sql import MAX_COMMENTS
 from lookup.transfer.form import VERSION
 
 BATCH = 200

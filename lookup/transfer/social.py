@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from accounts.epoch import milliseconds
-from lookup import bulk, counters, documents
+from lookup import bulk, counters, rendering
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.content import Written
@@ -40,7 +40,7 @@ def write(lines: list[Line], claims: Claims, written: Written) -> None:
     for row in rows:
         row.profile_id = written.profiles[row.pk].pk
         if one := written.new.get(row.profile_id):
-            vars(row).update(documents.user_columns(one))
+            vars(row).update(rendering.user_columns(one))
     bulk.save(rows, held=set(held), columns=_DOCUMENT_COLUMNS)
 
 

@@ -10,9 +10,9 @@ from accounts import hot
 from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
-from lookup import answer_sql, openapi, registry, resolve, sql
-from lookup.answer_sql import AnswerRow, Wanted
+from lookup import openapi, registry, resolve, sql
 from lookup.registry import DOCUMENT_COLUMNS
+from lookup.resolve import AnswerRow, Parts
 from lookup.serializers.current import FeedbackSerializer, comments_json
 
 _KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
@@ -34,15 +34,8 @@ def answer(query: hot.Query, now: datetime) -> bytes:
 
     Raises what `resolve.answer` raises.
     """
-    includes, wanted = _asked(query.names_of("true"))
-    by, value = query.single("type") or "", query.single("value") or ""
-    user = resolve.answer(
-        by,
-        value,
-        lambda key: answer_sql.read(by, key, wanted, now),
-        now,
-        is_alias_profile=wanted.is_alias_profile,
-    )
+    includes, asked = _asked(query.names_of("true"))
+    user = resolve.answer(query.single("type") or "", query.single("value") or "", asked, now)
     parts, texts = [b'{"error":null,"user":', user.head or b""], user.texts
     for include in includes:
         parts += (_KEYS[include], texts[include] if include in texts else _LIVE[include](user))
@@ -51,12 +44,12 @@ def answer(query: hot.Query, now: datetime) -> bytes:
 
 
 @functools.lru_cache(maxsize=1_000)
-def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Wanted]:
-    """The includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
+def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
+    """Return the includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
-    return includes, Wanted(texts, has_counters, has_comments, ALIAS_PROFILE in names)
+    return includes, Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
 
 
 def _comments(user: AnswerRow) -> bytes:

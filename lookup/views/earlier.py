@@ -8,7 +8,7 @@ from accounts import authentication, hot
 from accounts.api_view import HotView
 from accounts.errors import ApiError, KeyRefused
 from accounts.models import Permission
-from lookup import answer_sql, openapi, resolve
+from lookup import openapi, resolve
 from lookup.errors import UserNotFound, ValueInvalid
 
 TOO_MANY_REQUESTS = 429
@@ -40,9 +40,8 @@ class UidLookup(EarlierView):
 
 def answer(by: str, value: str) -> bytes:
     """The whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
-    now = timezone.now()
     try:
-        user = resolve.answer(by, value, lambda key: answer_sql.read_earlier(by, key, now), now)
+        user = resolve.answer(by, value, resolve.EARLIER, timezone.now())
     except ValueInvalid:
         raise UserNotFound from None
     return b"%b%d}" % (user.head or b"", user.views)

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Model
 
 from accounts.models import Name, User
-from lookup import document_checks, documents, models, profiles
+from lookup import document_checks, documents, models
 from tests.factories.accounts import UserFactory
 from tests.lookup import answers
 from tests.lookup.answers import INCLUDES
@@ -156,7 +156,7 @@ def test_damage_of_the_read_model_is_repaired(filled: Filled, damages: str) -> N
 def test_a_user_without_documents_gets_them_with_their_counters(filled: Filled) -> None:
     before = answers.user("ada", "feedback", "comments").text
     _raw(models.UserDocument, pk=ADA).delete()
-    assert profiles.complete_all() == 1
+    assert document_checks.complete_all() == 1
     assert answers.user("ada", "feedback", "comments").text == before
 
 

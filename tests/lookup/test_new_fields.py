@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
 import json
@@ -101,6 +102,22 @@ def test_another_form_is_another_fingerprint(
     change(monkeypatch)
     documents.forms.cache_clear()
     assert documents.fingerprint() != before
+
+
+def test_the_fingerprint_covers_every_module_that_documents_are_rendered_by() -> None:
+    known = {module.__name__ for module in (*documents.FORM_MODULES, *documents.RENDERING_MODULES)}
+    imported = {name for module in known for name in _imports(module) if name.startswith("lookup.")}
+    # Rows and their statements: a change of these is a migration, or changes what is read and not what is made of it.
+    assert {name for name in imported - known if not name.startswith("lookup.models")} == {"lookup.bulk"}
+
+
+def _imports(name: str) -> Iterator[str]:
+    """The modules that a module imports anything from."""
+    for node in ast.walk(ast.parse(Path(str(sys.modules[name].__file__)).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            below = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules = [module for module in below if module in sys.modules]
+            yield from modules or [node.module]
 
 
 @pytest.mark.live

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from accounts import hot
 from accounts.api_keys import uses
-from lookup import answer_sql, boards, documents
-from lookup.answer_sql import Wanted
+from lookup import boards, documents, resolve
 from lookup.models import Profile, UserDocument
 from lookup.registry import DOCUMENT_COLUMNS
+from lookup.resolve import Parts
 from lookup.sql import MAX_COMMENTS
 from lookup.views import current, earlier, leaderboards
 from tests.factories import lookup as make
@@ -37,7 +37,7 @@ TYPES = {
 }
 # What every lookup reads: the `user` object, and what decides whether it may be answered; and the counters.
 FRESH = "CASE WHEN d.user_version = u.public_version THEN d.fingerprint END"
-BASIC = ["u.id", "u.is_active", "u.public_api_access", FRESH, "d.plan_ends", "d.head", "d.lapsed_head"]
+BASIC = ["u.id", "u.is_active", "u.public_api_access", "d.profile_id", FRESH, "d.plan_ends", "d.head", "d.lapsed_head"]
 COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases", "NULL"]
 
 
@@ -108,11 +108,11 @@ def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
         assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
         assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)
         if include in DOCUMENT_COLUMNS:
-            row = answer_sql.read("username", "ADA", Wanted((include,)), timezone.now())
+            row = resolve.read("username", "ADA", Parts((include,)), timezone.now())
             assert row is not None
             assert [name for name, text in row.texts.items() if bool(text)] == [include]
     (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))
-    assert earlier_lookup.columns == [*BASIC[:4], "NULL", "d.earlier", "NULL", *COUNTERS]
+    assert earlier_lookup.columns == [*BASIC[:5], "NULL", "d.earlier", "NULL", *COUNTERS]
 
 
 @pytest.mark.parametrize(

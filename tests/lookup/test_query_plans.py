@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import answer_sql, boards, documents, name_search, registry, sql, unlocking
-from lookup.answer_sql import Wanted
+from lookup import boards, documents, name_search, registry, resolve, sql, unlocking
 from lookup.models import Board, UserDocument
+from lookup.resolve import EARLIER, Parts
 from lookup.views import chat_avatar
 from tests.lookup import crowd, statements
 from tests.lookup.filled import row
@@ -120,10 +120,10 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
             (("profile", "links"), False),
             (tuple(registry.DOCUMENT_COLUMNS), True),
         ):
-            wanted = Wanted(texts, has_counters, has_counters, is_alias_profile)
+            wanted = Parts(texts, has_counters, has_counters, is_alias_profile)
 
-            def act(wanted: Wanted = wanted) -> None:
-                found = answer_sql.read(by, value, wanted, now)
+            def act(wanted: Parts = wanted) -> None:
+                found = resolve.read(by, value, wanted, now)
                 assert found is not None
                 assert found.fingerprint == documents.fingerprint()
 
@@ -133,8 +133,8 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
         read(by, value)
     for name in ("A1500", "C1500"):
         read("username", name, is_alias_profile=True)
-    _check(lambda: answer_sql.read_earlier("username", "C1500", now))
-    _check(lambda: answer_sql.read_earlier("uid", crowd.FIRST_UID + 1500, now))
+    _check(lambda: resolve.read("username", "C1500", EARLIER, now))
+    _check(lambda: resolve.read("uid", crowd.FIRST_UID + 1500, EARLIER, now))
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from lookup import counters, document_checks, documents, profiles, resolve
+from lookup import counters, document_checks, documents, resolve
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile
@@ -48,7 +48,7 @@ def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> N
     call_command("rank_leaderboards")
     assert answers.user("Early").body["user"]["id"] == user.pk
     assert list(document_checks.differences()) == []
-    assert profiles.complete_all() == 0
+    assert document_checks.complete_all() == 0
 
 
 @pytest.mark.usefixtures("hosts")

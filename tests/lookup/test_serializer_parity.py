@@ -16,10 +16,11 @@ from rest_framework import serializers
 from accounts.compiled_serializer import CompiledSerializer, compiled
 from accounts.models import User
 from demo.population import growth
-from lookup import documents, earlier_facts, queries, registry, sql
+from lookup import documents, queries, registry, rendering, sql
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers.fields import iso
+from lookup.serializers.rows import WholeProfile
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +66,7 @@ def shown(module_db: None) -> Rows:
     return found
 
 
-def _add_current(found: Rows, one: queries.WholeProfile) -> None:
+def _add_current(found: Rows, one: WholeProfile) -> None:
     found[current.ProfileSerializer].append(one.profile)
     found[fields.AssetSerializer] += [asset for name in one.profile.ASSETS if (asset := getattr(one.profile, name))]
     found[current.AliasSerializer] += one.aliases
@@ -89,8 +90,8 @@ def _add_current(found: Rows, one: queries.WholeProfile) -> None:
         found[current.MusicItemSerializer] += section.get("music", [])
 
 
-def _add_earlier(found: Rows, one: queries.WholeProfile) -> None:
-    facts = earlier_facts.of(one)
+def _add_earlier(found: Rows, one: WholeProfile) -> None:
+    facts = rendering.earlier_facts(one)
     found[earlier.EarlierProfileSerializer].append(facts)
     found[leaderboard.BoardProfileSerializer].append(facts)
     found[earlier.EarlierBadgeSerializer] += [badge for badge in one.badges if badge.type == "STANDARD"]

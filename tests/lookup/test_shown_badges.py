@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lookup import shown_badges
+from lookup import queries
 from lookup.models import Badge, BadgeTier, ProfileBadge
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def test_profiles_that_share_a_badge_show_the_tiers_that_each_has() -> None:
     ]
     shown = [
         (one.row, [(tier.tier, tier.is_unlocked, tier.is_selected) for tier in one.tiers])
-        for one in shown_badges.standard(rows)
+        for one in queries.standard_badges(rows)
     ]
     assert shown == [
         (rows[0], [(1, True, False), (2, True, True)]),
@@ -32,4 +32,4 @@ def test_profiles_that_share_a_badge_show_the_tiers_that_each_has() -> None:
 
 
 def test_a_badge_that_has_left_the_catalogue_is_left_out() -> None:
-    assert list(shown_badges.standard([ProfileBadge(badge_id="gone")])) == []
+    assert list(queries.standard_badges([ProfileBadge(badge_id="gone")])) == []
