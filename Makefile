@@ -20,7 +20,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-production test test-live test-production mutants bench bench-quick check lock format openapi clean
+.PHONY: help run run-production test test-live test-production mutants bench bench-quick check lock format hook openapi clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ help:  ## list what there is
 run: .venv/.runtime  ## start the whole service on http://127.0.0.1:8000
 	@exec $(BIN)/python manage.py run_embedded
 
-test: .venv/.development  ## run the tests of the code; one app: make test ARGS=lookup
+test: .venv/.development  ## run the tests of the code; one app: make test ARGS=lookup; what a change touches: make test ARGS=changed
 	@exec $(BIN)/python -m tests.support $(ARGS)
 
 test-live: .venv/.development  ## run the tests that start servers, browsers and other programs
@@ -78,6 +78,9 @@ lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their 
 format: .venv/.development  ## format the code and mend what lint can mend
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+hook: .venv/.development  ## check the format, lint, templates and sizes of what is staged before each commit
+	@$(BIN)/python -m tests.support.staged --install
 
 openapi: .venv/.development  ## write docs/openapi.yaml from the serializers
 	$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

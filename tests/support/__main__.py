@@ -1,7 +1,8 @@
 """Runs the tests on PostgreSQL and Redis, then those marked `embedded` on SQLite too.
 
 `python -m tests.support [--live] [APP…] [ARGUMENTS OF PYTEST…]`: an APP is a folder of tests/; `--live` runs the tests
-that start browsers, servers and other programs instead of the rest.
+that start browsers, servers and other programs instead of the rest; `changed` stands for the tests that the difference
+from the main branch touches.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from tests.support import processes, programs, servers, session
+from tests.support import changed, processes, programs, servers, session
 
 TESTS = Path(__file__).parents[1]
 WIDTH = 100
@@ -33,7 +34,10 @@ def main(arguments: list[str]) -> int:
     live = "--live" in arguments
     # In the order of the folders: the walk through all pages takes longest and comes first.
     kind, order = ("live", ["--no-loadscope-reorder"]) if live else ("not live", [])
-    chosen = [_path_of(argument) for argument in arguments if argument != "--live"]
+    chosen = [path for argument in arguments if argument != "--live" for path in _paths_of(argument)]
+    if "changed" in arguments and not any(path.endswith(".py") for path in chosen):
+        print("No test is touched.")
+        return 0
     results = []
     try:
         if live:
@@ -53,12 +57,14 @@ def main(arguments: list[str]) -> int:
     total: Counter[str] = sum((counts for _, _, counts in results), Counter())
     print(_line(f"{_summary(total)} in {time.monotonic() - started:.2f}s"))
     codes = [code for _, code, _ in results if code != NO_TESTS]
-    return max(codes, default=NO_TESTS)
+    return max(codes, default=0 if "changed" in arguments else NO_TESTS)
 
 
-def _path_of(argument: str) -> str:
-    """The folder of an app; anything else is pytest's."""
-    return str(TESTS / argument) if argument.isidentifier() and (TESTS / argument).is_dir() else argument
+def _paths_of(argument: str) -> list[str]:
+    """Return the folder of an app, or the files that `changed` stands for; anything else is pytest's."""
+    if argument == "changed":
+        return changed.chosen_by(changed.paths(), changed.imports())
+    return [str(TESTS / argument) if argument.isidentifier() and (TESTS / argument).is_dir() else argument]
 
 
 def _run(arguments: list[str], environment: dict[str, str]) -> tuple[int, Counter[str]]:
