@@ -98,9 +98,7 @@ class ApiView(APIView):
                 authentication.count_address()
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
-                request.caller = authentication.check(
-                    secret, permission=self.permission, now=request.now, beside=request.beside
-                )
+                request.caller = authentication.check(secret, permission=self.permission, now=request.now)
         except ApiError as error:
             raise self.refusal(error) from error
         if handler is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
@@ -25,9 +24,6 @@ from accounts.errors import (
 )
 from accounts.hot import Caller
 from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 
@@ -75,8 +71,8 @@ def earlier_credential(request: hot.Request) -> str:
     return key
 
 
-def check(secret: str | None, *, permission: str, now: datetime, beside: Command | None = None) -> Caller:
-    """Count the request and return its caller; `permission` is a `Permission`, `beside` as `KeyRequest` has it.
+def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
+    """Count the request and return its caller; `permission` is a `Permission`.
 
     Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
     (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,
@@ -93,7 +89,6 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
         secret_hash=hashing.digest(secret),
         permission=permission,
         now=now,
-        beside=beside,
     )
     answer = limits.check_key(asked, _record_of)
     record = answer.record
@@ -105,7 +100,7 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
         limits.REFUSED.count("key-uses")
         raise UsageExceeded
     uses.buffer.note((record.key_id, now, 1))
-    return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant), answer.reply)
+    return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:

@@ -10,12 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command
 
 MAX_PLAIN_PARAMETERS = 100
 P = ParamSpec("P")
@@ -60,18 +57,16 @@ def waits(function: Callable[P, R]) -> Callable[P, R]:
 class Request:
     """`meta`: a WSGI environ, or the META of a Django request, which have the same keys.
 
-    `beside`: what the view would read in the same round trip in which its key is checked, as `KeyRequest` has it.
     `caller`: set once the view has checked the key. `now`: when the request arrived.
     """
 
-    __slots__ = ("_body", "_query", "beside", "caller", "is_secure", "meta", "method", "now")
+    __slots__ = ("_body", "_query", "caller", "is_secure", "meta", "method", "now")
 
     def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
         self.meta = meta
         self.method: str = meta["REQUEST_METHOD"]
         self.is_secure = is_secure
         self.now = datetime.now(UTC)
-        self.beside: Command | None = None
         self.caller: Caller | None = None
         self._query: Query | None = None
         self._body: bytes | None = None
@@ -109,13 +104,11 @@ class Request:
 
 
 class Caller(NamedTuple):
-    """An accepted key and its owner. `is_premium`: at the time of the request. `reply`: to the command `beside`, as
-    `KeyAnswer` has it."""
+    """An accepted key and its owner. `is_premium`: at the time of the request."""
 
     key_id: int
     owner_id: str
     is_premium: bool
-    reply: Any = None
 
 
 class Query:

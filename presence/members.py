@@ -6,14 +6,14 @@ Membership is never guessed, and an unknown presence is never shown as offline.
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import re
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -23,15 +23,11 @@ from lookup.errors import ProfilePrivate
 from presence import fields, presentation, privacy, refreshing, rest, store
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.memo import Memo, SingleFlight
 from presence.presentation import Presence
-from presence.records import MEMBERS_READ
+from presence.refreshing import SingleFlight
 from presence.rest import Membership, RestUnavailable
 from presence.serializers import PresenceSerializer
 from presence.store import PresenceStore, Snapshot, StoreUnavailable
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command, Reply
 
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
@@ -44,24 +40,24 @@ _ID = re.compile("[0-9]{17,19}")
 _SERIALIZER = PresenceSerializer()
 
 _lookups: SingleFlight[Snapshot] = SingleFlight()
-_bodies: Memo[tuple[object, ...], bytes] = Memo(MEMBERS_READ)
 
 
-class _Answered(NamedTuple):
-    """`values`: of Redis for the member, without the stamp, and the settings. `snapshot`: without the texts."""
+class _Answer(NamedTuple):
+    """The last answer for a member. `source`: the store's values without the stamp, and the settings, which it follows
+    from. `snapshot`: without the record's payloads."""
 
-    values: tuple[object, ...]
+    source: tuple[object, ...]
     snapshot: Snapshot
     body: bytes
 
 
-_answered: Memo[int, _Answered] = Memo(ANSWERS_KEPT)
+_answers: dict[int, _Answer] = {}
+_keeping = threading.Lock()
 logger = logging.getLogger(__name__)
 
 
-@functools.lru_cache(maxsize=ANSWERS_KEPT)
 def check(chat_id: str) -> int:
-    """The number of a well-formed id. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
+    """Return the number of a well-formed id. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
     if not _ID.fullmatch(chat_id):
         raise ChatIdInvalid
     return int(chat_id)
@@ -81,45 +77,41 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     return shown(*seen(chat_id, now), now)
 
 
-def reading(chat_id: str) -> Command | None:
-    """The command that reads a member in the round trip that checks a key, for `seen`; None: ask as usual."""
-    return store.opened().reading(int(chat_id))
+def prefetching(chat_id: str) -> contextlib.AbstractContextManager[None]:
+    """Return a block in which the check of an API key reads the member for `body_of`, where that saves a round trip."""
+    return store.opened().prefetching(int(chat_id))
 
 
-def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
-    """The presence as the JSON of the answer. Raises what `seen` raises. `reply`: to `reading`, where that was sent.
+def body_of(chat_id: str, now: datetime) -> bytes:
+    """Return the presence as the JSON of the answer. Raises what `seen` raises.
 
     An unchanged member has an unchanged answer; whether it may be shown is checked each time.
     """
-    if reply is None:
-        return _body(*seen(chat_id, now))
-    number, opened, values = possible(chat_id, now), store.opened(), (*reply[1:], _shown_with())
-    known = _answered.known(number)
-    if known and known.values == values:
-        snapshot = known.snapshot.at(opened.alive_in(reply))
+    number, opened = possible(chat_id, now), store.opened()
+    with _outages_as_503():
+        values = opened.values(number)
+    source, known = (*values[1:], _shown_with()), _answers.get(number)
+    if known and known.source == source:
+        snapshot = known.snapshot.at(opened.stamp_of(values))
         _require_fresh(snapshot, now)
         if refreshing.renewed(opened, number, snapshot, now) is snapshot:
             return known.body
-    first = opened.snapshot_in(number, reply)
+    with _outages_as_503():
+        first = opened.snapshot_of(number, values)
     snapshot = _seen(opened, number, first, now)
-    body = _body(number, snapshot)
-    if snapshot is first and snapshot.record:  # else the reply lacks what was read since
-        light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None, text=""))
-        _answered.keep(number, _Answered(values, light, body))
-    return body
+    answer = body(_presented(number, snapshot))
+    if snapshot is first and snapshot.record:  # else `values` lack what was read since
+        light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None))
+        _keep(number, _Answer(source, light, answer))
+    return answer
 
 
-def _body(number: int, snapshot: Snapshot) -> bytes:
-    """The body, which depends on texts of the store and on settings alone."""
-    record, banner, profile = snapshot.record, snapshot.banner, snapshot.profile
-    key = (
-        number,
-        record and record.text,
-        banner and (banner.hash,),
-        profile and (profile.biography, profile.badges),
-        _shown_with(),
-    )
-    return _bodies.get(key, lambda _: body(_presented(number, snapshot))) or b""
+def _keep(number: int, answer: _Answer) -> None:
+    """Keep the answer, in place of the oldest one where there are ANSWERS_KEPT."""
+    with _keeping:
+        if number not in _answers and len(_answers) >= ANSWERS_KEPT:
+            del _answers[next(iter(_answers))]
+        _answers[number] = answer
 
 
 @from_settings

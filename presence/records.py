@@ -1,7 +1,7 @@
 """What the presence store keeps, as objects and as text.
 
 The text is ASCII JSON: a NUL or a lone surrogate, which may come from the platform, survives every cache. Damaged text
-is logged and counts as absent. Objects that were read are shared (`Memo`): change nothing in them.
+is logged and counts as absent.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ import json
 import logging
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from presence.fields import Json
-from presence.memo import Memo
 
 DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
 KEPT_DEPTH = 32
 MAX_DIGITS = 300
-MEMBERS_READ = 4096  # members whose parsed texts a process remembers; some 5 kB each
 # Made once, because `json.dumps` makes one for each value. Values that were JSON hold no cycles.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
@@ -40,7 +38,6 @@ class Record:
     touched_at: float
     last_online: int | None
     is_private: bool = False
-    text: str = field(default="", compare=False, repr=False)  # that it was read from
 
     def to_text(self) -> str:
         """Never raises; the innermost parts of very deep values are left out."""
@@ -57,11 +54,7 @@ class Record:
 
     @classmethod
     def from_text(cls, text: Any) -> Record | None:
-        """None where it is damaged."""
-        return _RECORDS.get(text, cls._read) if isinstance(text, str) else None
-
-    @classmethod
-    def _read(cls, text: str) -> Record | None:
+        """Return the record in `text`; None where it is damaged."""
         value = object_of(text, "record")
         if value is None:
             return None
@@ -77,11 +70,7 @@ class Record:
             touched_at=touched_at,
             last_online=None if last_online is None else int(last_online),
             is_private=value.get("x") is True,
-            text=text,
         )
-
-
-_RECORDS: Memo[str, Record] = Memo(MEMBERS_READ)
 
 
 class Ending:
@@ -123,18 +112,11 @@ class Banner:
 
     @classmethod
     def from_text(cls, text: Any) -> Banner | None:
-        return _BANNERS.get(text, cls._read) if isinstance(text, str) else None
-
-    @classmethod
-    def _read(cls, text: str) -> Banner | None:
         value = object_of(text, "banner")
         read_at = number_of(value.get("at")) if value else None
         if value is None or read_at is None:
             return None
         return cls(_text_or_none(value.get("hash")), read_at)
-
-
-_BANNERS: Memo[str, Banner] = Memo(MEMBERS_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +135,6 @@ class Profile:
 
     @classmethod
     def from_text(cls, text: Any) -> Profile | None:
-        return _PROFILES.get(text, cls._read) if isinstance(text, str) else None
-
-    @classmethod
-    def _read(cls, text: str) -> Profile | None:
         value = object_of(text, "profile")
         read_at = number_of(value.get("at")) if value else None
         if value is None or read_at is None:
@@ -164,9 +142,6 @@ class Profile:
         badges = value.get("badges")
         names = tuple(badge for badge in badges if isinstance(badge, str)) if isinstance(badges, list) else ()
         return cls(_text_or_none(value.get("bio")), names, read_at, value.get("failure") is True)
-
-
-_PROFILES: Memo[str, Profile] = Memo(MEMBERS_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +156,9 @@ class Stamp:
 
     @classmethod
     def from_text(cls, text: Any) -> Stamp | None:
-        return _STAMPS.get(text, cls._read) if isinstance(text, str) else None
-
-    @classmethod
-    def _read(cls, text: str) -> Stamp | None:
         value = object_of(text, "stamp")
         alive_at, generation = (number_of(value.get(key)) for key in ("at", "g")) if value else (None, None)
         return None if alive_at is None or generation is None else cls(alive_at, int(generation))
-
-
-_STAMPS: Memo[str, Stamp] = Memo(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +178,7 @@ class Snapshot:
     is_private: bool = False
 
     def at(self, alive_at: float | None) -> Snapshot:
-        """The same with another stamp."""
+        """Return this snapshot with another stamp."""
         return Snapshot(alive_at, self.record, self.banner, self.profile, self.miss, self.is_private)
 
 
@@ -227,12 +195,12 @@ def text_of(value: Json) -> str:
 
 
 def object_of(text: Any, what: str) -> Json | None:
-    """The JSON object in `text`; None where there is none, and, logged, where it is damaged."""
-    if text is None or text == "":
+    """Return the JSON object in `text`; None where there is no text, and, logged, where it is damaged."""
+    if not isinstance(text, str) or not text:
         return None
     try:
         value = json.loads(text)
-    except (RecursionError, TypeError, ValueError):
+    except (RecursionError, ValueError):
         value = None
     if not isinstance(value, dict):
         logger.warning("A %s of the presence store is damaged.", what)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from accounts.databases.redis_connection import Command, RedisConnection, Script
+from accounts.databases.redis_connection import Command, Prefetch, RedisConnection, Script
 from presence.store_cache import StoreCache
 
 PICKLE = b"\x80"  # what a pickle begins with
@@ -46,20 +47,25 @@ class PresenceRedisCache(StoreCache, RedisCache):
         self._prefix = str(self.make_key(""))
         # To the server of this cache, which need not be one that the settings name.
         self._redis = RedisConnection(client=lambda: self.client.get_client(write=True))
-        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION")
+        self._shares_server_with_limits = server == settings.CACHES["default"].get("LOCATION")
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
         """One MGET. A value that cannot be read raises what unpickling it raises."""
         if version is not None:
             return dict(super().get_many(keys, version))
         names = list(keys)
-        return self.read(names, self._redis.call(*self._command(names)) if names else [])
+        return self.decoded(names, self.raw(names)) if names else {}
 
-    def reading(self, names: Sequence[str]) -> Command | None:
-        return self._command(names) if self._is_beside_limits else None
+    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        return Prefetch(self._command(names)) if self._shares_server_with_limits else nullcontext()
 
-    def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
-        return {name: self._value(value) for name, value in zip(names, reply, strict=True) if value is not None}
+    def raw(self, names: Sequence[str]) -> Sequence[Any]:
+        command = self._command(names)
+        values: Sequence[Any] = Prefetch.take(command) or self._redis.call(*command)
+        return values
+
+    def decoded(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in zip(names, values, strict=True) if value is not None}
 
     def _command(self, names: Sequence[str]) -> Command:
         return "MGET", *[self._prefix + name for name in names]

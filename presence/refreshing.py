@@ -9,18 +9,17 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import ParamSpec
+from typing import Generic, ParamSpec, TypeVar
 
 from django.db import connections
 
 from accounts.once import Once
 from presence import profiles, rest, store
 from presence.circuit import Circuit
-from presence.memo import SingleFlight
 from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.rest import RestUnavailable
 from presence.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
@@ -34,6 +33,34 @@ THREADS = 4
 MOST_PENDING = 32  # of each kind; further ones are left to the next read
 
 Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class SingleFlight(Generic[Result]):
+    """Makes concurrent calls for the same key one call, whose result all callers share."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flying: dict[Hashable, Future[Result]] = {}
+
+    def join(self, key: Hashable, call: Callable[[], Result]) -> Result:
+        """Return or raise the result of `call()`, or that of the call for `key` that is under way."""
+        with self._lock:
+            flight = self._flying.get(key)
+            is_ours = flight is None
+            if flight is None:
+                flight = self._flying[key] = Future()
+        if not is_ours:
+            return flight.result()
+        try:
+            flight.set_result(call())
+        except BaseException as error:  # every caller gets it
+            flight.set_exception(error)
+        finally:
+            with self._lock:
+                del self._flying[key]
+        return flight.result()
+
 
 _banners: SingleFlight[Banner] = SingleFlight()
 _lock = threading.Lock()

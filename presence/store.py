@@ -11,9 +11,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
@@ -21,12 +22,8 @@ from django.core.cache.backends.base import BaseCache
 from accounts.kept_settings import from_settings
 from presence import records
 from presence.fields import Json
-from presence.memo import Memo
 from presence.records import Banner, Profile, Record, Snapshot, Stamp
 from presence.store_cache import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command
 
 __all__ = [
     "Banner",
@@ -59,7 +56,6 @@ ASKS_READ, ASKS_AWAITED = 1000, 64
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK, LEASE = "alive", "complete", "mark", "stats", "ask:last", "lease"
 STATE = (ALIVE, COMPLETE)
 Item = TypeVar("Item")
-_ALIVE: Memo[tuple[Any, ...], float] = Memo(8)  # by the values of STATE
 logger = logging.getLogger(__name__)
 
 
@@ -96,22 +92,27 @@ class PresenceStore:
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _snapshot(chat_id, found, generation, alive_at) for chat_id in chat_ids}
 
-    def reading(self, chat_id: int) -> Command | None:
-        """The command that reads a snapshot in the round trip that checks a key; None: that goes to another server."""
-        return self._cache.reading([*STATE, *_names(chat_id)])
+    def prefetching(self, chat_id: int) -> AbstractContextManager[None]:
+        """Return a block in which the check of an API key reads `values` too, where that saves a round trip."""
+        return self._cache.prefetching([*STATE, *_names(chat_id)])
 
-    def snapshot_in(self, chat_id: int, reply: Sequence[Any]) -> Snapshot:
-        """The snapshot in the reply to `reading`. One more round trip where a value is damaged."""
+    def values(self, chat_id: int) -> tuple[Any, ...]:
+        """Return the values of one id as the cache holds them, the stamp first. 1 round trip, unless prefetched."""
+        with answering():
+            return tuple(self._cache.raw([*STATE, *_names(chat_id)]))
+
+    def snapshot_of(self, chat_id: int, values: Sequence[Any]) -> Snapshot:
+        """Return the snapshot that the answer of `values` holds. 1 round trip where a value is damaged."""
         try:
-            found = self._cache.read([*STATE, *_names(chat_id)], reply)
+            found = self._cache.decoded([*STATE, *_names(chat_id)], values)
         except DAMAGED:
             return self.snapshot(chat_id)
         return _snapshot(chat_id, found, _generation(found), _alive_at(found))
 
-    def alive_in(self, reply: Sequence[Any]) -> float | None:
-        """`alive_at` in the reply to `reading`; None, too, where it is damaged."""
+    def stamp_of(self, values: Sequence[Any]) -> float | None:
+        """Return `alive_at` of the answer of `values`; None where it is damaged."""
         try:
-            return _ALIVE.get(tuple(reply[: len(STATE)]), lambda state: _alive_at(self._cache.read(STATE, state)))
+            return _alive_at(self._cache.decoded(STATE, values[: len(STATE)]))
         except DAMAGED:
             return None
 

@@ -14,16 +14,13 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 from django.core.cache.backends.base import BaseCache
 from django.db import Error as AnyDatabaseError
 from django_redis.exceptions import ConnectionInterrupted
 from redis import RedisError
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command
 
 # What a cache raises for a value that it cannot read: unpickling may end in any of these.
 DAMAGED = (
@@ -74,13 +71,18 @@ class StoreCache(ABC, BaseCache):
         Return False, with nothing changed, where the lease ended or is another term's.
         """
 
-    def reading(self, names: Sequence[str]) -> Command | None:
-        """The command that reads these where the limits are counted on the same server; None: that cannot be."""
-        return None
+    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        """Return a block in which the check of an API key also reads these, where that costs no round trip."""
+        return nullcontext()
 
-    def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
-        """The values in the reply to `reading`, as `get_many` returns them; without such a command, ask again."""
-        return self.get_many(names)
+    def raw(self, names: Sequence[str]) -> Sequence[Any]:
+        """Return the values as the server holds them, None for absent ones. 1 round trip, unless prefetched."""
+        found = self.get_many(names)
+        return [found.get(name) for name in names]
+
+    def decoded(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+        """Return what `get_many` returns, from the answer of `raw`."""
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def eviction(self) -> str:
         """The policy under which the server drops values when it is short of memory; "" where it drops none."""

@@ -41,16 +41,16 @@ class PresenceLookup(HotView):
     def respond(self, request: hot.Request, **parameters: str) -> Answer:
         try:
             check_id(request.method, parameters["chat_id"])
-            if request.method in ("GET", "HEAD"):
-                request.beside = members.reading(parameters["chat_id"])
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
-        return super().respond(request, **parameters)
+        if request.method not in ("GET", "HEAD"):
+            return super().respond(request, **parameters)
+        with members.prefetching(parameters["chat_id"]):
+            return super().respond(request, **parameters)
 
     @openapi.presence_lookup
     def get(self, request: hot.Request, chat_id: str) -> bytes:
-        reply = request.caller.reply if request.caller else None
-        return members.body_of(chat_id, request.now, reply)
+        return members.body_of(chat_id, request.now)
 
 
 def check_id(method: str | None, chat_id: str) -> None:

@@ -14,6 +14,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, cast
 
@@ -35,6 +36,34 @@ def _of_cache(alias: str) -> Callable[[], Any]:
     from django_redis import get_redis_connection  # only where Redis is configured
 
     return lambda: get_redis_connection(alias)
+
+
+class Prefetch:
+    """A command that the check of an API key sends along within the `with` block, to save a round trip.
+
+    `reply`: to the last time that it was sent; None before, and once it is taken.
+    """
+
+    current: ContextVar[Prefetch | None] = ContextVar("prefetch", default=None)
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
+        self.reply: Reply = None
+
+    def __enter__(self) -> None:
+        self._token = self.current.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.current.reset(self._token)
+
+    @classmethod
+    def take(cls, command: Command) -> Reply:
+        """Return the reply to `command`, once; None where it was not sent along."""
+        prefetch = cls.current.get()
+        if prefetch is None or prefetch.command != command:
+            return None
+        reply, prefetch.reply = prefetch.reply, None
+        return reply
 
 
 class RedisConnection:
@@ -98,6 +127,14 @@ class RedisConnection:
         except NoScriptError:
             self.call("SCRIPT", "LOAD", script.text)
             return self.pipeline(run, *commands)
+
+    def script_and_prefetch(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
+        """Run a script, and the command of the current `Prefetch` in the same round trip. Return the script's reply."""
+        prefetch = Prefetch.current.get()
+        if prefetch is None:
+            return self.script(script, keys, arguments)
+        reply, prefetch.reply = self.script_and([prefetch.command], script, keys, arguments)
+        return reply
 
     def _exchange_anew(self, packed: bytes, count: int) -> list[Reply]:
         try:

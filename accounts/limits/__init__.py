@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -23,9 +23,6 @@ from accounts import epoch
 from accounts.kept_settings import from_settings
 from accounts.metrics import Counter
 from accounts.once import Once
-
-if TYPE_CHECKING:
-    from accounts.databases.redis_connection import Command, Reply
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -162,8 +159,7 @@ def microseconds(at: datetime | None) -> int:
 class KeyRequest:
     """A request that brings a key.
 
-    `is_counted` False: no limit counts or refuses it. `beside`: a command of Redis, which a store that counts there
-    sends along to save a round trip. `instant`: `now` in microseconds since 1970.
+    `is_counted` False: no limit counts or refuses it. `instant`: `now` in microseconds since 1970.
     """
 
     address: Window
@@ -173,7 +169,6 @@ class KeyRequest:
     limit: Limit = API_KEY
     premium_limit: Limit = API_PREMIUM_KEY
     is_counted: bool = True
-    beside: Command | None = None
     instant: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,14 +187,12 @@ class KeyRequest:
 class KeyAnswer:
     """How the check of a key ended. `record`: of a known key, unless a limit refuses the request.
 
-    `seconds_left`: until the window that refuses the request ends (whole, at least 1); 0 where none does. `reply`: what
-    Redis answers to the command `beside`; None where no Redis was asked.
+    `seconds_left`: until the window that refuses the request ends (whole, at least 1); 0 where none does.
     """
 
     verdict: Verdict
     record: KeyRecord | None = None
     seconds_left: int = 0
-    reply: Reply = None
 
 
 LoadKey = Callable[[str], KeyRecord | None]  # by the SHA-256 of its secret, from the database

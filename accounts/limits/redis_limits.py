@@ -96,9 +96,9 @@ class RedisLimits:
         lifetime = 0
         for _ in range(self.MOST_TRIES):
             verdict = asked.verdict(record)
-            (outcome, detail), reply = self._count(asked, record, verdict, text, lifetime)
+            outcome, detail = self._count(asked, record, verdict, text, lifetime)
             if outcome == COUNTED:
-                return KeyAnswer(verdict, record, reply=reply)
+                return KeyAnswer(verdict, record)
             if outcome != MISS:
                 return KeyAnswer(_REFUSALS[outcome], seconds_left=math.ceil(detail / 1000))
             if detail:
@@ -131,22 +131,19 @@ class RedisLimits:
 
     def _count(
         self, asked: KeyRequest, record: KeyRecord | None, verdict: Verdict, text: bytes, lifetime: int
-    ) -> tuple[tuple[int, Reply], Reply]:
-        """What the script answers, and the reply to the command beside it."""
+    ) -> tuple[int, Reply]:
+        """Run the script; return its answer."""
         address = asked.address if asked.is_counted else None
         window = asked.window(record) if record and asked.is_counted and verdict is Verdict.OK else None
         key_window = _redis_key(f"key:{asked.secret_hash}")
         keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.key), key_window]
         try:
-            answer, *replies = self._redis.script_and(
-                [asked.beside] if asked.beside else [],
-                COUNT_FOR_KEY,
-                keys,
-                [text, lifetime, *_amount(address), *_amount(window)],
+            answer: tuple[int, Reply] = self._redis.script_and_prefetch(
+                COUNT_FOR_KEY, keys, [text, lifetime, *_amount(address), *_amount(window)]
             )
         except RedisError as error:
             raise LimitsUnavailable from error
-        return answer, replies[0] if replies else None
+        return answer
 
     def _remember(self, secret_hash: str, text: bytes, record: KeyRecord | None) -> None:
         if len(self._records) >= self.MOST_RECORDS:

@@ -20,9 +20,10 @@ from accounts import limits
 from demo.chat_platform.running import Simulator
 from presence import members, refreshing, rest
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.memo import SingleFlight
+from presence.refreshing import SingleFlight
 from presence.rest import RestUnavailable
 from presence.store import PresenceStore
+from presence.store_cache import StoreCache
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE
 
@@ -44,8 +45,7 @@ class UnwritableCache(LocMemCache):
     def delete(self, *arguments: Any, **options: Any) -> bool:
         raise RedisError("READONLY")
 
-    def reading(self, names: Any) -> None:
-        """It lies on no Redis."""
+    prefetching, raw, decoded = StoreCache.prefetching, StoreCache.raw, StoreCache.decoded
 
 
 @pytest.fixture(autouse=True)

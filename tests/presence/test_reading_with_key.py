@@ -9,6 +9,8 @@ from django.core.cache import caches
 from django.utils import timezone
 from django_redis import get_redis_connection
 
+from accounts import authentication
+from accounts.models import Permission
 from presence import members
 from presence.store import Banner, PresenceStore, Snapshot
 from tests.presence import kept, lookups, reading
@@ -55,6 +57,24 @@ def test_the_reply_says_what_a_look_into_the_store_says(store: PresenceStore) ->
 
 
 def _snapshot(opened: PresenceStore, chat_id: int) -> Snapshot:
-    command = members.reading(str(chat_id))
-    assert command is not None
-    return opened.snapshot_in(chat_id, get_redis_connection("presence").mget(command[1:]))
+    return opened.snapshot_of(chat_id, opened.values(chat_id))
+
+
+def test_a_prefetched_read_is_used_once(store: PresenceStore) -> None:
+    with members.prefetching(str(ADA)):
+        authentication.check(lookups.SECRET, permission=Permission.LOOKUP_PRESENCE, now=timezone.now())
+        lookups.tell(store, presence=None)
+        before, after = [store.snapshot_of(ADA, store.values(ADA)).record for _ in range(2)]
+    assert before is not None
+    assert after is not None
+    assert (before.presence, after.presence) == (lookups.ONLINE, None)
+
+
+def test_the_oldest_answer_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
+    monkeypatch.setattr(members, "ANSWERS_KEPT", 2)
+    monkeypatch.setattr(members, "_answers", {})
+    for chat_id in (ADA, BEN, ADA, BEN + 1):
+        lookups.tell(store, chat_id)
+        store.keep_banner(chat_id, Banner(None, timezone.now().timestamp()))
+        assert lookups.get(chat_id).status == 200
+    assert list(members._answers) == [BEN, BEN + 1]
