@@ -11,7 +11,7 @@ from django.core.paginator import EmptyPage, Paginator
 from django.urls import reverse
 
 from imagehost import addresses, albums, embeds, names, pages
-from imagehost.embeds import Code, Shown
+from imagehost.embeds import Code, Embedded
 from imagehost.models import Album, File, Folder
 from imagehost.pages import PAGE_SIZE, Card, FilesPage, Tile, Ways
 
@@ -89,9 +89,9 @@ def _card(album: Album, files: list[File], count: int) -> Card:
     )
 
 
-def _shown(card: Card) -> Shown:
+def _shown(card: Card) -> Embedded:
     """The album's codes show the picture of its card and lead to the album."""
     if card.picture is None:
-        return Shown(card.title, card.url)
+        return Embedded(card.title, card.url)
     picture = card.picture
-    return Shown(card.title, card.url, picture=picture.url, width=picture.width, height=picture.height)
+    return Embedded(card.title, card.url, picture=picture.url, width=picture.width, height=picture.height)

@@ -12,8 +12,8 @@ _BBCODE = str.maketrans("[]", "()")  # it has no escape
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a code shows: a film at `film`, else the picture at `picture`, else the title. It leads to `page`.
+class Embedded:
+    """The target of a code: a film at `film`, else the picture at `picture`, else the title. It leads to `page`.
 
     `direct`: the file itself, empty for an album. All are absolute URLs. `width`, `height`: of the film or the picture,
     in pixels.
@@ -37,7 +37,7 @@ class Code:
     text: str
 
 
-def codes(shown: Shown) -> list[Code]:
+def codes(shown: Embedded) -> list[Code]:
     """All codes, the links first."""
     direct = [Code("direct", "Direct link", shown.direct)] if shown.direct else []
     return [
@@ -49,13 +49,13 @@ def codes(shown: Shown) -> list[Code]:
     ]
 
 
-def _markdown(shown: Shown) -> str:
+def _markdown(shown: Embedded) -> str:
     """Markdown has no films: the poster, or the title, leads to the page."""
     title = _MARKDOWN.sub(r"\\\1", shown.title)
     return f"[![{title}]({shown.picture})]({shown.page})" if shown.picture else f"[{title}]({shown.page})"
 
 
-def _html(shown: Shown) -> str:
+def _html(shown: Embedded) -> str:
     title, size = escape(shown.title), f'width="{shown.width}" height="{shown.height}"'
     if shown.film:
         poster = f' poster="{escape(shown.picture)}"' if shown.picture else ""
@@ -64,7 +64,7 @@ def _html(shown: Shown) -> str:
     return f'<a href="{escape(shown.page)}">{text}</a>'
 
 
-def _bbcode(shown: Shown) -> str:
+def _bbcode(shown: Embedded) -> str:
     if shown.film:
         return f"[video]{shown.film}[/video]"
     text = f"[img]{shown.picture}[/img]" if shown.picture else shown.title.translate(_BBCODE)

@@ -58,7 +58,7 @@ def gallery(*, owner_id: str, page: Page) -> Files:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FileFilters:
     """Filters of the gallery; an empty value or None does not filter.
 
     `text`: a part of the original name, or a link to the file. `folder_id`: None: any, "": the root. `kind`: image,
@@ -73,21 +73,23 @@ class Wanted:
     until: datetime | None = None
 
 
-def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
+def search(*, owner_id: str, filters: FileFilters) -> FileQuerySet:
     """The owner's stored files that match, newest first, with their folders. No query yet."""
     rows = File.objects.kept().filter(owner_id=owner_id).select_related("folder")
-    if wanted.text:
-        rows = rows.filter(_has_text(wanted.text))
-    if wanted.folder_id is not None:
-        rows = rows.filter(folder_id=wanted.folder_id) if wanted.folder_id else rows.filter(folder=None)
-    if wanted.kind:
-        rows = rows.filter(mime=wanted.kind) if "/" in wanted.kind else rows.filter(mime__startswith=f"{wanted.kind}/")
-    if wanted.is_favorite:
+    if filters.text:
+        rows = rows.filter(_has_text(filters.text))
+    if filters.folder_id is not None:
+        rows = rows.filter(folder_id=filters.folder_id) if filters.folder_id else rows.filter(folder=None)
+    if filters.kind:
+        rows = (
+            rows.filter(mime=filters.kind) if "/" in filters.kind else rows.filter(mime__startswith=f"{filters.kind}/")
+        )
+    if filters.is_favorite:
         rows = rows.filter(is_favorite=True)
-    if wanted.since:
-        rows = rows.filter(uploaded_at__gte=wanted.since)
-    if wanted.until:
-        rows = rows.filter(uploaded_at__lt=wanted.until)
+    if filters.since:
+        rows = rows.filter(uploaded_at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(uploaded_at__lt=filters.until)
     return rows.newest_first()
 
 

@@ -85,6 +85,18 @@ MOV = MediaType(mime="video/quicktime", label="mov", extension="mov", other_exte
 
 ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
 BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
+SOUNDS_AND_FONTS = {  # only profiles accept these
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/mp4": "m4a",
+    "font/woff": "woff",
+    "font/woff2": "woff2",
+    "font/otf": "otf",
+    "font/ttf": "ttf",
+}
+EXTENSIONS: Mapping[str, str] = MappingProxyType({media.mime: media.extension for media in ALL} | SOUNDS_AND_FONTS)
+"""Of files as they are stored, without a dot, by MIME type."""
 LABELS = f"{', '.join(type_.label for type_ in ALL[:-1])} and {ALL[-1].label}"
 
 # Major brands (ISO/IEC 14496-12 §4.3). With any other one, such as a telephone's 3gp5 or a camera's own, a file is an
@@ -104,6 +116,29 @@ MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot
 
 EBML_HEADER = 0x1A45DFA3
 DOC_TYPE = 0x4282
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What the prober finds in a file.
+
+    `width`, `height`: pixels as shown, after rotation; 0 for sounds and fonts. `duration_ms`: of videos, animations and
+    sounds; None where the file does not contain it. `frames`: of images, 1 or more; None for others.
+    """
+
+    mime: str
+    width: int = 0
+    height: int = 0
+    duration_ms: int | None = None
+    frames: int | None = None
+
+    @property
+    def extension(self) -> str:
+        return EXTENSIONS[self.mime]
+
+    @property
+    def media_type(self) -> MediaType:
+        return BY_MIME[self.mime]
 
 
 def of_signature(head: bytes) -> MediaType | None:

@@ -384,7 +384,7 @@ class Reconciliation(models.Model):
     """The progress of `reconcile_files`: one row until all runs of a comparison are done.
 
     `done_until`: the last owner whose files are compared. `parts`: the number of finished parts, which detects a second
-    run. `found`: `imagehost.reconciliation.Found`.
+    run. `found`: `imagehost.reconciliation.Comparison`.
     """
 
     THE_ROW = 1

@@ -14,7 +14,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from imagehost import addresses, embeds, media, names, storage
-from imagehost.embeds import Code, Shown
+from imagehost.embeds import Code, Embedded
 from imagehost.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from lookup.page import url_policy
@@ -182,7 +182,7 @@ def codes_of(file: File) -> list[Code]:
     is_shown = file.preview_state == PreviewState.MADE and not (file.folder and file.folder.is_password_enabled)
     poster = addresses.card_url(file) if is_shown else ""
     return embeds.codes(
-        Shown(
+        Embedded(
             title=names.shown(file.original_name, otherwise=file.file_name),
             page=addresses.page_url(file),
             direct=addresses.file_url(file),

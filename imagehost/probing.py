@@ -9,8 +9,7 @@ from time import perf_counter
 from typing import Literal
 
 from accounts.metrics import Histogram
-from imagehost import media
-from imagehost.media import MediaType
+from imagehost.media import FileFacts, MediaType
 from imagehost.prober import client, wire
 
 EXAMINATIONS = Histogram(
@@ -39,21 +38,6 @@ class ProberFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Probe:
-    """Width and height as shown, after rotation.
-
-    `duration_ms` of videos and animated images, None for stills and live WebM. `frames` of images, 1 or more; None for
-    videos.
-    """
-
-    media: MediaType
-    width: int
-    height: int
-    duration_ms: int | None
-    frames: int | None
-
-
-@dataclass(frozen=True)
 class Preview:
     """A rendered picture; `width`, `height` in pixels. `seconds`: of a processor, that it took."""
 
@@ -63,34 +47,18 @@ class Preview:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Examined:
-    """A sound or a font of a profile. `duration_ms` is None for a font, and where a sound does not contain it."""
-
-    mime: str
-    extension: str
-    duration_ms: int | None = None
-
-
-def probe(path: Path) -> Probe:
+def probe(path: Path) -> FileFacts:
     """Examine a file and remove its private metadata IN PLACE, which may shorten it.
 
     A file that is cut off after its header is accepted. Raises InvalidMedia and ProberFailed; after either the file is
     unusable.
     """
-    found = _ask(path, {"task": "probe"}, writable=True).message
-    return Probe(
-        media=media.BY_MIME[found["mime"]],
-        width=found["width"],
-        height=found["height"],
-        duration_ms=found["duration_ms"],
-        frames=found.get("frames"),
-    )
+    return FileFacts(**_ask(path, {"task": "probe"}, writable=True).message)
 
 
 def render(
     path: Path,
-    media: MediaType,
+    type_: MediaType,
     *,
     longest_side: int = LONGEST_SIDE,
     as_: Literal["WEBP", "PNG"] = "WEBP",
@@ -102,20 +70,20 @@ def render(
     where nothing decodes, and ProberFailed.
     """
     request = {
-        "task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_, "only_whole": only_whole,
+        "task": "render", "mime": type_.mime, "longest_side": longest_side, "as": as_, "only_whole": only_whole,
     }  # fmt: skip
     answer = _ask(path, request, writable=False)
     return Preview(answer.content, answer.message["width"], answer.message["height"], answer.seconds)
 
 
-def sound(path: Path) -> Examined:
-    """An MP3, Ogg, WAV or M4A that can be decoded. Raises InvalidMedia and ProberFailed."""
-    return Examined(**_ask(path, {"task": "sound"}, writable=False).message)
+def sound(path: Path) -> FileFacts:
+    """Examine an MP3, Ogg, WAV or M4A, which must decode. Raises InvalidMedia and ProberFailed."""
+    return FileFacts(**_ask(path, {"task": "sound"}, writable=False).message)
 
 
-def font(path: Path) -> Examined:
-    """A TrueType, OpenType, WOFF or WOFF2 font. Raises InvalidMedia and ProberFailed."""
-    return Examined(**_ask(path, {"task": "font"}, writable=False).message)
+def font(path: Path) -> FileFacts:
+    """Examine a TrueType, OpenType, WOFF or WOFF2 font. Raises InvalidMedia and ProberFailed."""
+    return FileFacts(**_ask(path, {"task": "font"}, writable=False).message)
 
 
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:

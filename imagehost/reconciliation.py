@@ -59,7 +59,7 @@ class Overtaken(Exception):
 
 
 @dataclass
-class Found:
+class Comparison:
     """The result of a comparison.
 
     `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that still exist,
@@ -85,7 +85,7 @@ class Progress:
     """A comparison. `found`: the sum of its parts over all runs; `save` ends a part."""
 
     row: Reconciliation
-    found: Found
+    found: Comparison
 
     def save(self, stage: Stage, *, done_until: str = "") -> None:
         """Store where the next part begins. Raises Overtaken where another run has saved one meanwhile. 1 query."""
@@ -104,9 +104,9 @@ def _resume(*, now: datetime, is_after_restore: bool, after_batch: Callable[[], 
     """
     row = Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).first()
     if row is not None and row.started_at > now - LONGEST and (row.is_after_restore or not is_after_restore):
-        return Progress(row, Found(**row.found))
+        return Progress(row, Comparison(**row.found))
     _end(after_batch)
-    found = Found()
+    found = Comparison()
     row = Reconciliation(
         pk=Reconciliation.THE_ROW, started_at=now, is_after_restore=is_after_restore, found=asdict(found)
     )
@@ -120,7 +120,7 @@ def _end(after_batch: Callable[[], None]) -> None:
     Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).delete()
 
 
-def _keep_strays(keys: Collection[str], found: Found) -> None:
+def _keep_strays(keys: Collection[str], found: Comparison) -> None:
     """Note objects without a file, to remove them at the end. Idempotent for each key."""
     found.left += len(keys)
     kept = [StrayObject(key=key) for key in keys if len(key) <= KEY_LENGTH]
@@ -144,7 +144,7 @@ def reconcile(
     is_after_restore: bool = False,
     may_remove_many: bool = False,
     after_batch: Callable[[], None] = lambda: None,
-) -> Found:
+) -> Comparison:
     """Correct what can be corrected without losing a file, and report the other differences.
 
     Continues an interrupted comparison; no part begins after `until`. `is_after_restore`: files of the last GRACE are
@@ -196,7 +196,7 @@ def _last_owner_of_part(after: str) -> str:
 class _Comparison:
     """`listed`: the keys of a part that the store lists and that belong to a row."""
 
-    found: Found
+    found: Comparison
     now: datetime
     after_batch: Callable[[], None]
     is_after_restore: bool = field(kw_only=True)
@@ -343,7 +343,7 @@ def _make_again(files: Iterable[File]) -> int:
     return rows.update(preview_state=PreviewState.WAITING, preview_attempts=0, preview_width=None, preview_height=None)
 
 
-def _is_suspicious(found: Found, *, may_remove_many: bool) -> bool:
+def _is_suspicious(found: Comparison, *, may_remove_many: bool) -> bool:
     """Judged by all parts together: one part, or what one run saw, is no measure of the bucket."""
     count = found.left + found.removed
     return not may_remove_many and count > max(FEW, found.objects // 4)

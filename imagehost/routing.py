@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 _ALSO_CALLED = {"jpeg": "jpg", "image/jpg": "image/jpeg"}
@@ -23,24 +22,28 @@ class RuleLike(Protocol):
 Rule = TypeVar("Rule", bound=RuleLike)
 
 
-@dataclass(frozen=True)
-class Upload:
-    """The values that rules match: detected type, stored extension, original name."""
+class FileLike(Protocol):
+    """What rules match: the detected type, the stored extension and the original name."""
 
-    mime: str
-    extension: str
-    original_name: str
+    @property
+    def mime(self) -> str: ...
+
+    @property
+    def extension(self) -> str: ...
+
+    @property
+    def original_name(self) -> str: ...
 
 
-def is_match(rule: RuleLike, upload: Upload) -> bool:
-    """Whether the whole value matches the rule's pattern, ignoring case; `*` and `?` as in a shell."""
-    values = {"mime": upload.mime, "extension": upload.extension, "filename": upload.original_name}
+def is_match(rule: RuleLike, file: FileLike) -> bool:
+    """Return whether the whole value matches the rule's pattern, ignoring case; `*` and `?` as in a shell."""
+    values = {"mime": file.mime, "extension": file.extension, "filename": file.original_name}
     return is_like(values[rule.kind], normal(rule.kind, rule.pattern))
 
 
-def first_match(rules: Iterable[Rule], upload: Upload) -> Rule | None:
-    """The first matching rule; None: the upload goes to the root."""
-    return next((rule for rule in rules if is_match(rule, upload)), None)
+def first_match(rules: Iterable[Rule], file: FileLike) -> Rule | None:
+    """Return the first matching rule; None: the file goes to the root."""
+    return next((rule for rule in rules if is_match(rule, file)), None)
 
 
 def normal(kind: str, pattern: str) -> str:

@@ -16,7 +16,7 @@ from django.db.models import F, Q
 from accounts import text_rules, users
 from accounts.models import User
 from imagehost import media, routing, uploads
-from imagehost.models import MAX_PATTERN_LENGTH, Folder, FolderRule, MatchKind
+from imagehost.models import MAX_PATTERN_LENGTH, File, Folder, FolderRule, MatchKind
 
 MAX_RULES = 100
 _TYPES = ("image/*", "video/*", *media.BY_MIME)
@@ -25,7 +25,7 @@ _NAMES = {**{type_.extension: type_ for type_ in media.ALL}, "jpeg": media.JPEG}
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RuleDraft:
     """A new rule. `folder_id`: of a folder of the rule's owner."""
 
     kind: str
@@ -35,9 +35,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Route:
-    """The folder for a file. `rule` None: no match, it goes to the root. `place`: the rule's, from 1."""
+    """The rule that an unsaved file follows; None: none matches, it goes to the root. `place`: the rule's, from 1."""
 
-    upload: routing.Upload
+    file: File
     rule: FolderRule | None
     place: int | None
     is_type_guessed: bool
@@ -70,7 +70,7 @@ def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
     folders = lock(owner, folder_id)
     held = list(uploads.rules_of(owner.pk))
     _check_room(len(held) + 1)
-    [rule] = _made(owner, folders, [Wanted(kind, pattern, folder_id)])
+    [rule] = _made(owner, folders, [RuleDraft(kind, pattern, folder_id)])
     _number([*held, rule])
     rule.save(force_insert=True)
     return rule
@@ -93,7 +93,7 @@ def change(
     held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
     if check is not None:
         check(held)
-    [made] = _made(rule.owner, folders, [Wanted(kind, pattern, folder_id)])
+    [made] = _made(rule.owner, folders, [RuleDraft(kind, pattern, folder_id)])
     made.pk, made.position = held.pk, held.position
     made.save(force_update=True)
     return made
@@ -121,7 +121,7 @@ def delete(*, owner: User, rule_id: int) -> None:
 
 
 @transaction.atomic
-def replace_all(*, owner: User, wanted: Sequence[Wanted]) -> list[FolderRule]:
+def replace_all(*, owner: User, wanted: Sequence[RuleDraft]) -> list[FolderRule]:
     """Replace the list, or raise ValidationError as `add`, by the argument of the first invalid rule."""
     folders = lock(owner, *(one.folder_id for one in wanted))
     _check_room(len(wanted))
@@ -141,10 +141,10 @@ def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
     type_ = media.BY_MIME.get(mime) if mime else _of_ending(name)
     if type_ is None:
         raise ValidationError({"mime": "Choose a type: the name's ending does not tell one that can be uploaded."})
-    upload = routing.Upload(type_.mime, type_.extension, name)
+    file = File(mime=type_.mime, extension=type_.extension, original_name=name)
     held = list(uploads.rules_of(owner.pk))
-    rule = routing.first_match(held, upload)
-    return Route(upload, rule, held.index(rule) + 1 if rule else None, is_type_guessed=not mime)
+    rule = routing.first_match(held, file)
+    return Route(file, rule, held.index(rule) + 1 if rule else None, is_type_guessed=not mime)
 
 
 def _of_ending(name: str) -> media.MediaType | None:
@@ -152,7 +152,7 @@ def _of_ending(name: str) -> media.MediaType | None:
     return _NAMES.get(ending.lower()) if dot else None
 
 
-def _made(owner: User, folders: Mapping[str, Folder], wanted: Sequence[Wanted]) -> list[FolderRule]:
+def _made(owner: User, folders: Mapping[str, Folder], wanted: Sequence[RuleDraft]) -> list[FolderRule]:
     """Validated rules with positions from 0, unsaved."""
     found = [problems(kind=one.kind, pattern=one.pattern) for one in wanted]
     if any(found):

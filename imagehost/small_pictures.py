@@ -33,8 +33,8 @@ def png_of(content: bytes, *, longest_side: int) -> bytes:
 
 def _drawn(path: Path, longest_side: int) -> bytes:
     found = probing.probe(path)
-    if found.media not in _TYPES:
-        raise InvalidMedia(f"{found.media.mime} is none for a small picture")
+    if found.media_type not in _TYPES:
+        raise InvalidMedia(f"{found.mime} is none for a small picture")
     if found.width * found.height > MAX_PIXELS:
         raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
-    return probing.render(path, found.media, longest_side=longest_side, as_="PNG", only_whole=True).content
+    return probing.render(path, found.media_type, longest_side=longest_side, as_="PNG", only_whole=True).content

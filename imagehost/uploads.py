@@ -25,8 +25,9 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
 from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed, UploadsUnavailable
+from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
-from imagehost.probing import InvalidMedia, Probe, ProberFailed
+from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import StorageFailed
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -89,9 +90,9 @@ def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datet
 def _store(owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
     if incoming.size > allowance.max_file_size:
         raise FileTooLarge(allowance.max_file_size)
-    probe = _probed(incoming.path)
+    facts = _probed(incoming.path)
     token = secrets.token_urlsafe(32)
-    file = _book(owner_id, incoming, probe, allowance, hashing.digest(token), now)
+    file = _book(owner_id, incoming, facts, allowance, hashing.digest(token), now)
     _write(file, incoming.path)
     return Uploaded(file, token)
 
@@ -101,7 +102,7 @@ def rules_of(owner_id: str) -> QuerySet[FolderRule]:
     return FolderRule.objects.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
 
 
-def _probed(path: Path) -> Probe:
+def _probed(path: Path) -> FileFacts:
     try:
         return probing.probe(path)
     except InvalidMedia as reason:
@@ -113,31 +114,30 @@ def _probed(path: Path) -> Probe:
 
 
 def _book(
-    owner_id: str, incoming: Incoming, probe: Probe, allowance: Allowance, deletion_hash: str, now: datetime
+    owner_id: str, incoming: Incoming, facts: FileFacts, allowance: Allowance, deletion_hash: str, now: datetime
 ) -> File:
     """Insert the PENDING row and book its bytes. A used name or a deleted folder leads to another attempt."""
-    upload = routing.Upload(probe.media.mime, probe.media.extension, incoming.original_name)
     size = incoming.path.stat().st_size  # after the strip of private metadata
     for attempt in range(ATTEMPTS):
         name = "".join(secrets.choice(_ALPHABET) for _ in range(NAME_LENGTH))
         file = File(
             owner_id=owner_id,
             name=name,
-            key=f"{FILES}{owner_id}/{name}.{probe.media.extension}",
-            extension=probe.media.extension,
-            mime=probe.media.mime,
+            key=f"{FILES}{owner_id}/{name}.{facts.extension}",
+            extension=facts.extension,
+            mime=facts.mime,
             size=size,
-            width=probe.width,
-            height=probe.height,
-            duration_ms=probe.duration_ms,
-            frames=probe.frames,
+            width=facts.width,
+            height=facts.height,
+            duration_ms=facts.duration_ms,
+            frames=facts.frames,
             original_name=incoming.original_name,
             deletion_hash=deletion_hash,
             uploaded_at=now,
             expires_at=now + incoming.lifetime if incoming.lifetime else None,
         )
         try:
-            file.folder = _folder_of(owner_id, upload)
+            file.folder = _folder_of(owner_id, file)
             _insert(file, owner_id, most=allowance.max_storage)
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
@@ -153,10 +153,10 @@ def _book(
     raise UploadFailed
 
 
-def _folder_of(owner_id: str, upload: routing.Upload) -> Folder | None:
-    """The folder of the first matching rule. Raises UploadsUnavailable; nothing is booked yet."""
+def _folder_of(owner_id: str, file: File) -> Folder | None:
+    """Return the folder of the first matching rule. Raises UploadsUnavailable; nothing is booked yet."""
     try:
-        rule = routing.first_match(rules_of(owner_id), upload)
+        rule = routing.first_match(rules_of(owner_id), file)
     except (OperationalError, InterfaceError):
         logger.exception("An upload could not be booked: the database does not answer.")
         raise UploadsUnavailable from None

@@ -122,7 +122,7 @@ def examination() -> Iterator[Finding]:
             )
             return
     if confinement.can_filter():
-        yield ok(f"{found.media.mime} was recognized in a process whose system calls are filtered")
+        yield ok(f"{found.mime} was recognized in a process whose system calls are filtered")
     else:
         fix = "Take Linux on x86_64 or aarch64, and let containers use seccomp."
         yield warning("uploads are examined without a filter of system calls", fix)

@@ -16,7 +16,7 @@ from dashboard import versions
 from dashboard.versions import CHANGED, VersionField
 from imagehost import media, names
 from imagehost.folders import Changes
-from imagehost.listing import MAX_LIMIT, Wanted
+from imagehost.listing import MAX_LIMIT, FileFilters
 from imagehost.models import (
     MAX_ORIGINAL_LENGTH,
     MAX_PATTERN_LENGTH,
@@ -82,13 +82,13 @@ class FilterForm(FormWithIds):
             raise ValidationError({"until": "This day is before the first one."})
         return values
 
-    def wanted(self, folder_id: str | None = None) -> Wanted:
+    def filters(self, folder_id: str | None = None) -> FileFilters:
         """For `listing.search`; of a form with errors, all files. `folder_id`: the one folder of the page."""
         if not self.is_valid():
-            return Wanted(folder_id=folder_id)
+            return FileFilters(folder_id=folder_id)
         values = self.cleaned_data
         chosen = values.get("folder") or None
-        return Wanted(
+        return FileFilters(
             text=values["q"],
             folder_id=folder_id if chosen is None else "" if chosen == ROOT else chosen,
             kind=values["kind"],

@@ -137,7 +137,7 @@ def _page(
 ) -> HttpResponse:
     folders = list(listing.folders(owner_id=request.user.pk))
     filters = FilterForm(request.GET or None, folders=folders, with_folder=folder is None)
-    rows = listing.search(owner_id=request.user.pk, wanted=filters.wanted(folder.pk if folder else None))
+    rows = listing.search(owner_id=request.user.pk, filters=filters.filters(folder.pk if folder else None))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     files = list(page)
     shown = {

@@ -108,18 +108,20 @@ def _facts(path: Path, kind: Kind) -> Facts:
     if kind in (Kind.AUDIO, Kind.FONT):
         found = probing.sound(path) if kind is Kind.AUDIO else probing.font(path)
         return Facts(found.mime, found.extension, duration=_seconds(found.duration_ms))
-    probe = probing.probe(path)
-    if probe.media not in (_IMAGES | _FILMS if kind is Kind.BACKGROUND else _IMAGES):
-        raise InvalidMedia(f"{probe.media.mime} is none for {kind}")
-    uploads.check_size(path.stat().st_size, kind, probe.media.mime)
-    if max(probe.width, probe.height) > MAX_SIDE or probe.width * probe.height > MAX_PIXELS:
+    found = probing.probe(path)
+    if found.media_type not in (_IMAGES | _FILMS if kind is Kind.BACKGROUND else _IMAGES):
+        raise InvalidMedia(f"{found.mime} is none for {kind}")
+    uploads.check_size(path.stat().st_size, kind, found.mime)
+    if max(found.width, found.height) > MAX_SIDE or found.width * found.height > MAX_PIXELS:
         raise ValidationError(
-            f"This picture has {probe.width} by {probe.height} pixels; at most {MAX_SIDE} on a side and "
+            f"This picture has {found.width} by {found.height} pixels; at most {MAX_SIDE} on a side and "
             f"{MAX_PIXELS // 1_000_000} million together can be shown.",
             code="pixels",
         )
-    probing.render(path, probe.media, only_whole=True)  # only decoding shows that what is behind the header is whole
-    return Facts(probe.media.mime, probe.media.extension, probe.width, probe.height, _seconds(probe.duration_ms))
+    probing.render(
+        path, found.media_type, only_whole=True
+    )  # only decoding shows that what is behind the header is whole
+    return Facts(found.mime, found.extension, found.width, found.height, _seconds(found.duration_ms))
 
 
 def _seconds(milliseconds: int | None) -> float | None:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from imagehost.media import FileFacts
 from imagehost.prober.errors import Refused
 
 MAX_TABLES = 100
@@ -26,12 +27,6 @@ _TRANSFORMED = {b"glyf", b"loca"}
 
 
 @dataclass(frozen=True)
-class Facts:
-    mime: str
-    extension: str
-
-
-@dataclass(frozen=True)
 class _Table:
     tag: bytes
     offset: int
@@ -39,18 +34,18 @@ class _Table:
     unpacked: int
 
 
-def facts(content: bytes) -> Facts:
-    """Raises Refused, struct.error, zlib.error."""
+def facts(content: bytes) -> FileFacts:
+    """Return the facts of a font. Raises Refused, struct.error, zlib.error."""
     signature = content[:4]
     if signature == b"wOFF":
         _check_woff(content)
-        return Facts("font/woff", "woff")
+        return FileFacts("font/woff")
     if signature == b"wOF2":
         _check_woff2(content)
-        return Facts("font/woff2", "woff2")
+        return FileFacts("font/woff2")
     if signature in _SHAPES:
         _check_head(_sane(_plain_tables(content), 12, len(content)), content)
-        return Facts("font/otf", "otf") if signature == b"OTTO" else Facts("font/ttf", "ttf")
+        return FileFacts("font/otf" if signature == b"OTTO" else "font/ttf")
     raise Refused("no signature of a font")
 
 

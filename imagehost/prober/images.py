@@ -2,14 +2,13 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import av
 from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 
 from imagehost import media
-from imagehost.media import MediaType
+from imagehost.media import FileFacts, MediaType
 from imagehost.prober import colours, videos
 from imagehost.prober.errors import BROKEN, believable, check_size
 
@@ -30,18 +29,8 @@ _STRIP = 32  # rows of a reduced picture at a time
 _SIDEWAYS = frozenset({5, 6, 7, 8})  # these swap width and height
 
 
-@dataclass(frozen=True)
-class Facts:
-    """Width and height as shown; `duration_ms` is None for a still."""
-
-    width: int
-    height: int
-    frames: int
-    duration_ms: int | None
-
-
-def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """Raises Refused or one of `errors.BROKEN`."""
+def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
+    """Return the facts of a picture. Raises Refused or one of `errors.BROKEN`."""
     try:
         with _opened(file, type_) as image:
             width, height = _shown_size(image)
@@ -50,9 +39,9 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
         if type_ is not media.AVIF:
             raise
         found = videos.facts(file, type_)  # libavif is stricter with files of early encoders
-        return Facts(found.width, found.height, 1, None)
+        return FileFacts(type_.mime, found.width, found.height, frames=1)
     frames, duration_ms = measure(file, type_, counted)
-    return Facts(width, height, frames, duration_ms)
+    return FileFacts(type_.mime, width, height, duration_ms, frames)
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:

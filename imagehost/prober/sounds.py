@@ -13,6 +13,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.stream import Disposition
 
+from imagehost.media import FileFacts
 from imagehost.prober.errors import Refused, believable
 
 _PACKETS = 50  # to look for sound in
@@ -22,28 +23,18 @@ _ENOUGH = 3  # packets with sound: random bytes seldom hold so many
 @dataclass(frozen=True)
 class _Type:
     mime: str
-    extension: str
     format: str  # FFmpeg's name of the container
 
 
-@dataclass(frozen=True)
-class Facts:
-    """`duration_ms` is None where the file does not contain it."""
-
-    mime: str
-    extension: str
-    duration_ms: int | None
-
-
-_MP3 = _Type("audio/mpeg", "mp3", "mp3")
-_OGG = _Type("audio/ogg", "ogg", "ogg")
-_WAV = _Type("audio/wav", "wav", "wav")
-_M4A = _Type("audio/mp4", "m4a", "mov")
+_MP3 = _Type("audio/mpeg", "mp3")
+_OGG = _Type("audio/ogg", "ogg")
+_WAV = _Type("audio/wav", "wav")
+_M4A = _Type("audio/mp4", "mov")
 _M4A_BRANDS = frozenset({b"M4A ", b"M4B ", b"mp41", b"mp42", b"isom", b"iso2", b"iso5", b"iso6", b"dash"})
 
 
-def facts(file: BinaryIO, head: bytes) -> Facts:
-    """Decode some sound, as only that proves the type. Raises Refused or one of `errors.BROKEN`."""
+def facts(file: BinaryIO, head: bytes) -> FileFacts:
+    """Return the facts of a sound, of which some must decode. Raises Refused or one of `errors.BROKEN`."""
     type_ = _of_signature(head)
     if type_ is None:
         raise Refused("no signature of a sound")
@@ -54,7 +45,7 @@ def facts(file: BinaryIO, head: bytes) -> Facts:
         _check_sound(container, _sound(container))
         microseconds: int | None = container.duration
         duration_ms = believable(microseconds / 1000) if microseconds else None
-        return Facts(type_.mime, type_.extension, duration_ms)
+        return FileFacts(type_.mime, duration_ms=duration_ms)
 
 
 def _of_signature(head: bytes) -> _Type | None:

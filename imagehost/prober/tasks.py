@@ -73,8 +73,7 @@ def _probe(file: BinaryIO) -> wire.Message:
         raise Refused(f"{type_.mime}: {error}") from error
     file.flush()
     with _broken_is_refused(type_.mime):
-        found = videos.facts(file, type_) if type_.is_video else images.facts(file, type_)
-    return {"mime": type_.mime, **asdict(found)}
+        return asdict(videos.facts(file, type_) if type_.is_video else images.facts(file, type_))
 
 
 def _examine_sound(file: BinaryIO) -> wire.Message:

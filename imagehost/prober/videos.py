@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import av
@@ -15,7 +14,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from PIL import Image
 
-from imagehost.media import MediaType
+from imagehost.media import FileFacts, MediaType
 from imagehost.prober import colours
 from imagehost.prober.errors import Refused, believable, check_size
 
@@ -26,23 +25,14 @@ _PACKETS = 2000  # to look for a frame in
 _POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; after it the current frame is taken
 
 
-@dataclass(frozen=True)
-class Facts:
-    """Width and height as shown; `duration_ms` is None where the file does not contain it."""
-
-    width: int
-    height: int
-    duration_ms: int | None
-
-
-def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """Decode one frame, as only that proves a video. Raises Refused or one of `errors.BROKEN`."""
+def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
+    """Return the facts of a video, of which one frame must decode. Raises Refused or one of `errors.BROKEN`."""
     with _opened(file, type_) as container:
         frame = next(_frames(container, _picture(container, type_)))
         width, height = check_size(frame.width, frame.height, type_)
         if frame.rotation % 180 == 90:
             width, height = height, width
-        return Facts(width, height, _duration_ms(container))
+        return FileFacts(type_.mime, width, height, _duration_ms(container))
 
 
 def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:

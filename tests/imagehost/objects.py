@@ -20,7 +20,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
 from imagehost import reconciliation, storage, sweeping, uploads
 from imagehost.models import File
-from imagehost.reconciliation import Found
+from imagehost.reconciliation import Comparison
 from imagehost.storage import FolderStorage
 from imagehost.uploads import Incoming, Uploaded
 from tests.factories.imagehost import FileFactory
@@ -142,7 +142,9 @@ def age_all(directory: Path, moment: datetime) -> None:
         age(path, moment)
 
 
-def reconcile(*, until: datetime | None = None, is_after_restore: bool = False, may_remove_many: bool = False) -> Found:
+def reconcile(
+    *, until: datetime | None = None, is_after_restore: bool = False, may_remove_many: bool = False
+) -> Comparison:
     return reconciliation.reconcile(
         now=NOON, until=until, is_after_restore=is_after_restore, may_remove_many=may_remove_many
     )

@@ -13,7 +13,7 @@ from django.db import connection
 from accounts.models import User
 from imagehost import files, quotas, reconciliation, sweeping
 from imagehost.models import File, State
-from imagehost.reconciliation import Found
+from imagehost.reconciliation import Comparison
 from imagehost.storage import StorageFailed
 from imagehost.sweeping import Swept
 from tests.factories.imagehost import FileFactory
@@ -56,7 +56,7 @@ def assert_nothing_is_left(owner: User) -> None:
     (file,) = File.objects.all()
     assert (file.size, quotas.used(owner.pk), objects.all_keys()) == (300, 300, [file.key])
     later = NOON + timedelta(days=2)
-    assert reconciliation.reconcile(now=later) == Found(objects=1)
+    assert reconciliation.reconcile(now=later) == Comparison(objects=1)
 
 
 def crashing(name: str, moment: str) -> Callable[..., Any]:

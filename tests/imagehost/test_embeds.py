@@ -8,7 +8,7 @@ from lxml import html
 
 from accounts.models import User
 from imagehost import embeds, media, pages
-from imagehost.embeds import Shown
+from imagehost.embeds import Embedded
 from imagehost.models import PreviewState
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import BASE, PASSWORD, locked_folder, unlocked
@@ -17,12 +17,12 @@ from tests.pages.markup import page_of, problems_of
 HOSTILE = '</a>"><script>[x](y)[/url] *a_ @ada :tada: &amp; `'
 
 
-def texts(shown: Shown) -> dict[str, str]:
+def texts(shown: Embedded) -> dict[str, str]:
     return {code.key: code.text for code in embeds.codes(shown)}
 
 
 def test_the_codes_of_a_picture() -> None:
-    assert texts(Shown("a.png", "https://h/files/A", "https://c/A.png", "https://c/A.png", width=3, height=2)) == {
+    assert texts(Embedded("a.png", "https://h/files/A", "https://c/A.png", "https://c/A.png", width=3, height=2)) == {
         "direct": "https://c/A.png",
         "page": "https://h/files/A",
         "markdown": "[![a.png](https://c/A.png)](https://h/files/A)",
@@ -36,20 +36,20 @@ def test_the_codes_of_a_picture() -> None:
     [("https://h/p", "[![f](https://h/p)]", ' poster="https://h/p"'), ("", "[f]", "")],
 )
 def test_the_codes_of_a_film(picture: str, markdown: str, poster: str) -> None:
-    found = texts(Shown("f", "https://h/files/F", "https://c/F.mp4", picture, "https://c/F.mp4", width=3, height=2))
+    found = texts(Embedded("f", "https://h/files/F", "https://c/F.mp4", picture, "https://c/F.mp4", width=3, height=2))
     assert found["markdown"] == f"{markdown}(https://h/files/F)"
     assert found["html"] == (f'<video src="https://c/F.mp4" title="f" width="3" height="2"{poster} controls></video>')
     assert found["bbcode"] == "[video]https://c/F.mp4[/video]"
 
 
 def test_a_name_cannot_leave_its_place() -> None:
-    found = texts(Shown(HOSTILE, "https://h/files/A", picture="https://c/A.png"))
+    found = texts(Embedded(HOSTILE, "https://h/files/A", picture="https://c/A.png"))
     (image,) = html.fragment_fromstring(found["html"]).getchildren()
     assert (image.get("alt"), "script" in found["bbcode"]) == (HOSTILE, False)
     assert found["markdown"] == (
         r"[![\</a\>\"\>\<script\>\[x\](y)\[/url\] \*a\_ \@ada \:tada\: \&amp; \`](https://c/A.png)](https://h/files/A)"
     ).replace(r"\"", '"')
-    untitled = texts(Shown(HOSTILE, "https://h/albums/A"))
+    untitled = texts(Embedded(HOSTILE, "https://h/albums/A"))
     assert untitled["bbcode"].count("[") == untitled["bbcode"].count("[url=https") + 1 == 2
     assert html.fragment_fromstring(untitled["html"]).text_content() == HOSTILE
 

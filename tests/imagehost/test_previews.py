@@ -115,7 +115,7 @@ def test_a_thumbnail_is_the_first_frame_upright_before_and_after_the_strip(
 ) -> None:
     assert colours(opened(of_sample(name, stored))) == expected
     found = probing.probe(stored)
-    assert colours(opened(probing.render(stored, found.media))) == expected
+    assert colours(opened(probing.render(stored, found.media_type))) == expected
 
 
 def test_sixteen_bits_of_grey_are_not_cut_off_at_white(stored: Path) -> None:
@@ -234,7 +234,7 @@ def test_hdr_films_and_avifs_have_previews_in_srgb(type_: MediaType, stored: Pat
     tune = {"preset": "12", "svtav1-params": "lp=1"}
     stored.write_bytes(hdr_film(type_.extension, "libsvtav1", tune))
     found = probing.probe(stored)
-    assert found.media == type_
+    assert found.media_type == type_
     assert distance(middle(probing.render(stored, type_)), (238, 238, 238)) < 20
 
 
@@ -243,7 +243,7 @@ def test_a_picture_that_is_cut_off_shows_what_has_come(stored: Path) -> None:
     for type_ in (media.PNG, media.JPEG, media.GIF):
         content = encoded(type_, noise, **({"interlace": 0} if type_ is media.GIF else {}))
         stored.write_bytes(content[: len(content) * 6 // 10])
-        assert probing.probe(stored).media == type_
+        assert probing.probe(stored).media_type == type_
         with pytest.raises(probing.InvalidMedia):
             probing.render(stored, type_, only_whole=True)
         image = opened(probing.render(stored, type_)).convert("L")

@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from imagehost import media, probing
+from imagehost.media import FileFacts
 from imagehost.prober import client, errors, images
-from imagehost.probing import Probe
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import Sample, pieces
 from tests.imagehost.media_corpus.sample import PLACE
@@ -29,12 +29,12 @@ def upload(tmp_path: Path) -> Path:
     return tmp_path / "upload"
 
 
-def expected(sample: Sample, found: Probe) -> Probe:
+def expected(sample: Sample, found: FileFacts) -> FileFacts:
     """What the sample says, with the found duration where it is near enough."""
     said, measured = sample.duration_ms, found.duration_ms
     if said is not None and measured is not None and abs(said - measured) <= sample.duration_slack_ms:
         said = measured
-    return Probe(media.BY_MIME[sample.mime or ""], sample.width, sample.height, said, sample.frames)
+    return FileFacts(sample.mime or "", sample.width, sample.height, said, sample.frames)
 
 
 def size_of(preview: probing.Preview) -> tuple[int, int]:
@@ -56,12 +56,12 @@ def test_a_file_is_taken_as_what_it_is_and_gets_a_preview_of_its_shape(name: str
     assert probing.probe(upload) == found
     if name in media_corpus.BROKEN_NAMES:
         with pytest.raises(probing.InvalidMedia):
-            probing.render(upload, found.media)
+            probing.render(upload, found.media_type)
     else:
         shown = sample.width, sample.height
         if name in media_corpus.LARGE_NAMES:
             shown = (640 * sample.width // max(shown), 640 * sample.height // max(shown))
-        assert size_of(probing.render(upload, found.media)) == shown
+        assert size_of(probing.render(upload, found.media_type)) == shown
     assert upload.read_bytes() == stripped
 
 
@@ -82,7 +82,7 @@ def png(upload: Path) -> Path:
     return upload
 
 
-FOUND = Probe(media.PNG, 48, 32, None, 1)
+FOUND = FileFacts("image/png", 48, 32, None, 1)
 
 
 def zygote() -> int:
@@ -91,7 +91,7 @@ def zygote() -> int:
 
 
 def test_many_threads_ask_at_once(png: Path, tmp_path: Path) -> None:
-    def ask(number: int) -> tuple[Probe, int]:
+    def ask(number: int) -> tuple[FileFacts, int]:
         copy = tmp_path / str(number)
         copy.write_bytes(png.read_bytes())
         return probing.probe(copy), zygote()

@@ -141,7 +141,7 @@ def test_what_is_behind_the_data_of_a_picture_goes(name: str, tmp_path: Path) ->
     upload = tmp_path / "upload"
     for rest in (_FILM, SECRET * 40, bytes(70_000) + SECRET, b"\x80" * 30):
         upload.write_bytes(made(rest))
-        assert probing.probe(upload).media is type_
+        assert probing.probe(upload).media_type is type_
         after = upload.read_bytes()
         assert SECRET not in after
         assert _FILM[-len(SECRET) * 8 :] not in after

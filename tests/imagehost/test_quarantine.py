@@ -15,7 +15,7 @@ from pytest_django import Settings
 from accounts.models import AuditEvent
 from imagehost import files, previews, quarantine, quotas, reconciliation, sweeping
 from imagehost.models import File, PreviewState
-from imagehost.reconciliation import Found
+from imagehost.reconciliation import Comparison
 from imagehost.storage import StorageFailed
 from imagehost.sweeping import Swept
 from tests.factories.accounts import StaffFactory
@@ -171,14 +171,14 @@ def test_the_comparison_leaves_quarantined_and_moving_objects_alone(fault: str, 
     file = stored(content=objects.picture(), uploaded_at=timezone.now() - 3 * DAY)
     impose(file)
     kept = objects.all_keys()
-    assert reconciliation.reconcile(now=timezone.now() + 3 * DAY) == Found(objects=1)
+    assert reconciliation.reconcile(now=timezone.now() + 3 * DAY) == Comparison(objects=1)
     assert objects.all_keys() == kept
 
 
 def test_the_comparison_keeps_the_preview_of_a_lifted_file() -> None:
     back = lift(impose(stored(content=objects.picture())))
     previews.make(until=timezone.now() + DAY)
-    assert reconciliation.reconcile(now=timezone.now() + 3 * DAY) == Found(objects=2)
+    assert reconciliation.reconcile(now=timezone.now() + 3 * DAY) == Comparison(objects=2)
     assert objects.all_keys() == [back.key, back.preview_key]
 
 

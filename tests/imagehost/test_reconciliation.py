@@ -16,7 +16,7 @@ from accounts.models import JobRun
 from imagehost import files, previews, quotas, reconciliation
 from imagehost.models import File, PreviewState, State, Usage
 from imagehost.previews import Work
-from imagehost.reconciliation import Found
+from imagehost.reconciliation import Comparison
 from imagehost.storage import Entry, StorageFailed
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
@@ -48,21 +48,21 @@ class TestUsage:
         objects.put(FileFactory(owner=file.owner, size=400, state=State.PENDING, uploaded_at=NOON))
         FileFactory(owner=file.owner, size=70, state=State.DELETED)
         Usage.objects.filter(pk=file.owner_id).update(used_bytes=booked)
-        assert reconcile() == Found(objects=3, recounted=1)
+        assert reconcile() == Comparison(objects=3, recounted=1)
         assert (quotas.used(file.owner_id or ""), quotas.used(other.owner_id or "")) == (1000, 1000)
         assert logged(caplog) == [
             ("ERROR", f"The usage of {file.owner_id} was wrong by {booked - 1000} bytes and is counted anew.")
         ]
-        assert reconcile() == Found(objects=3)
+        assert reconcile() == Comparison(objects=3)
 
     def test_a_user_without_files_uses_nothing(self) -> None:
         usage = Usage.objects.create(owner=UserFactory(), used_bytes=5)
-        assert reconcile() == Found(recounted=1)
+        assert reconcile() == Comparison(recounted=1)
         assert quotas.used(usage.pk) == 0
 
     def test_a_user_whose_usage_is_gone_gets_it_back(self) -> None:
         file = stored(booked=False)
-        assert reconcile() == Found(objects=1, recounted=1)
+        assert reconcile() == Comparison(objects=1, recounted=1)
         assert quotas.used(file.owner_id or "") == 1000
 
     def test_only_users_that_differ_are_locked(self) -> None:
@@ -87,13 +87,13 @@ class TestObjectsWithoutFiles:
     ) -> None:
         kept = sorted(stored().key for _ in range(5))
         stray(key, bucket_directory, DAY + SECOND)
-        assert reconcile() == Found(objects=6, removed=1)
+        assert reconcile() == Comparison(objects=6, removed=1)
         assert objects.all_keys() == kept
         assert logged(caplog) == [("WARNING", f"Removed the object {key}, which has no file.")]
 
     def test_younger_ones_may_be_on_their_way(self, bucket_directory: Path) -> None:
         key = stray("files/somebody/Aaaaaaa1.png", bucket_directory, DAY)
-        assert reconcile() == Found(objects=1)
+        assert reconcile() == Comparison(objects=1)
         assert objects.all_keys() == [key]
 
     @pytest.mark.parametrize("state", State.values)
@@ -105,19 +105,19 @@ class TestObjectsWithoutFiles:
             objects.put_key(file.preview_key)
             objects.put_key(file.card_key)
         objects.age_all(bucket_directory, LONG_AGO)
-        assert reconcile() == Found(objects=15)
+        assert reconcile() == Comparison(objects=15)
         assert len(objects.all_keys()) == 15
 
     def test_a_preview_in_another_spelling_is_not_the_files(self, bucket_directory: Path) -> None:
         file = stored(name="Aaaaaaa1")
         other = stray(file.preview_key.replace("Aaaaaaa1", "aAAAAAA1"), bucket_directory)
         foreign = stray("previews/somebody-else/Aaaaaaa1.webp", bucket_directory)
-        assert reconcile() == Found(objects=3, removed=2)
+        assert reconcile() == Comparison(objects=3, removed=2)
         assert not {other, foreign} & set(objects.all_keys())
 
     def test_other_parts_of_the_bucket_are_not_looked_at(self, bucket_directory: Path) -> None:
         stray("backups/database.gz", bucket_directory)
-        assert reconcile() == Found()
+        assert reconcile() == Comparison()
         assert (bucket_directory / "backups/database.gz").exists()
 
     def test_a_store_that_is_down_is_not_asked_for_ever(
@@ -127,7 +127,7 @@ class TestObjectsWithoutFiles:
         keys = [stray(f"files/somebody/{number}.png", bucket_directory) for number in range(9)]
         failing = [*keys[:2], *keys[3:]]
         bucket.faults = dict.fromkeys([f"remove {key}" for key in failing], StorageFailed)
-        assert reconcile() == Found(objects=9, removed=1, left=8)
+        assert reconcile() == Comparison(objects=9, removed=1, left=8)
         assert objects.all_keys() == failing
         assert [message for level, message in logged(caplog) if level == "ERROR"] == [
             f"The object {key} has no file, but could not be removed." for key in failing[:7]
@@ -139,22 +139,22 @@ class TestObjectsWithoutFiles:
         """A few objects without a file are removed, and a quarter of all; beyond both they are left."""
         monkeypatch.setattr(reconciliation, "FEW", 2)
         strays = [stray(f"files/somebody/{number}.png", bucket_directory) for number in range(2)]
-        assert reconcile() == Found(objects=2, removed=2)
+        assert reconcile() == Comparison(objects=2, removed=2)
         strays = [stray(f"files/somebody/{number}.png", bucket_directory) for number in range(3)]
         for _ in range(8):
             stored()
         caplog.clear()
-        assert reconcile() == Found(objects=11, left=3, is_suspicious=True)
+        assert reconcile() == Comparison(objects=11, left=3, is_suspicious=True)
         assert set(strays) < set(objects.all_keys())
         assert logged(caplog) == [
             ("ERROR", "3 of 11 objects have no file and were left alone: is it the right bucket?")
         ]
-        assert reconcile(may_remove_many=True) == Found(objects=11, removed=3)
+        assert reconcile(may_remove_many=True) == Comparison(objects=11, removed=3)
         stray("files/somebody/0.png", bucket_directory)
         for number in range(1, 3):
             stray(f"files/somebody/{number}.png", bucket_directory)
         stored()
-        assert reconcile() == Found(objects=12, removed=3)
+        assert reconcile() == Comparison(objects=12, removed=3)
 
 
 class LateStorage(FaultyStorage):
@@ -182,18 +182,18 @@ class TestFilesWithoutObjects:
         FileFactory(uploaded_at=NOON - DAY)
         FileFactory(uploaded_at=LONG_AGO, state=State.PENDING)
         FileFactory(uploaded_at=LONG_AGO, state=State.DELETED)
-        assert reconcile() == Found()
+        assert reconcile() == Comparison()
 
     def test_after_a_restore_those_of_the_last_day_are_named_too(self) -> None:
         lost = FileFactory(uploaded_at=NOON - HOUR)
         FileFactory(uploaded_at=NOON)  # its upload goes on
-        assert reconcile(is_after_restore=True) == Found(missing=[lost.key])
+        assert reconcile(is_after_restore=True) == Comparison(missing=[lost.key])
 
     def test_after_a_restore_objects_without_a_file_stay(self, bucket_directory: Path) -> None:
         key = stray("files/somebody/Aaaaaaa1.png", bucket_directory)
-        assert reconcile(is_after_restore=True) == Found(objects=1, spared=1)
+        assert reconcile(is_after_restore=True) == Comparison(objects=1, spared=1)
         assert objects.all_keys() == [key]
-        assert reconcile(is_after_restore=True, may_remove_many=True) == Found(objects=1, removed=1)
+        assert reconcile(is_after_restore=True, may_remove_many=True) == Comparison(objects=1, removed=1)
 
     @pytest.mark.django_db(transaction=True)
     def test_one_that_is_deleted_after_the_store_was_listed_is_not(self) -> None:
@@ -204,18 +204,18 @@ class TestFilesWithoutObjects:
                 files.delete(file=file, by=None)
 
         objects.put_key("files/somebody/Aaaaaaa1.png")  # a batch to act after
-        assert reconciliation.reconcile(now=NOON, after_batch=delete) == Found(objects=1)
+        assert reconciliation.reconcile(now=NOON, after_batch=delete) == Comparison(objects=1)
 
     def test_an_object_of_another_size_is_damaged(self, caplog: pytest.LogCaptureFixture) -> None:
         file, _ = stored(), stored()
         objects.put(file, content=b"Half of it")
-        assert reconcile() == Found(objects=2, damaged=[file.key])
+        assert reconcile() == Comparison(objects=2, damaged=[file.key])
         assert logged(caplog) == [("ERROR", f"The object {file.key} has 10 bytes, not 1000.")]
 
     def test_one_that_only_the_list_leaves_out_is_not_missing(self, settings: Settings, bucket_directory: Path) -> None:
         stored()
         objects.faulty(settings, bucket_directory, LateStorage)
-        assert reconcile() == Found()
+        assert reconcile() == Comparison()
 
     def test_not_more_than_the_first_ones_are_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reconciliation, "MOST_NAMED", 3)
@@ -233,13 +233,13 @@ class TestPreviews:
         objects.put(lost, content=content)
         kept = stored(preview_state=PreviewState.MADE)
         objects.put_key(kept.preview_key)
-        assert reconcile() == Found(objects=3, remade=1)
+        assert reconcile() == Comparison(objects=3, remade=1)
         lost.refresh_from_db()
         kept.refresh_from_db()
         assert (lost.preview_state, lost.preview_width, lost.preview_attempts) == (PreviewState.WAITING, None, 0)
         assert kept.preview_state == PreviewState.MADE
         assert previews.make(until=NOON + HOUR) == Work(made=1)
-        assert reconcile() == Found(objects=4)
+        assert reconcile() == Comparison(objects=4)
 
     @pytest.mark.parametrize(
         ("attempts", "tried_each_night", "tried_after_a_restore"),
@@ -255,9 +255,9 @@ class TestPreviews:
         content = objects.picture()
         file = stored(size=len(content), preview_state=PreviewState.FAILED, preview_attempts=attempts)
         objects.put(file, content=content)
-        assert reconcile() == Found(objects=1, remade=tried_each_night)
+        assert reconcile() == Comparison(objects=1, remade=tried_each_night)
         File.objects.update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
-        assert reconcile(is_after_restore=True) == Found(objects=1, remade=tried_after_a_restore)
+        assert reconcile(is_after_restore=True) == Comparison(objects=1, remade=tried_after_a_restore)
         assert previews.make(until=NOON + HOUR) == Work(made=tried_after_a_restore)
 
     def test_one_more_try_is_one(self) -> None:
@@ -269,13 +269,13 @@ class TestPreviews:
     @pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
     def test_where_there_was_none_nothing_is_missing(self, state: PreviewState) -> None:
         file = stored(preview_state=state)
-        assert reconcile() == Found(objects=1)
+        assert reconcile() == Comparison(objects=1)
         file.refresh_from_db()
         assert file.preview_state == state
 
     def test_a_file_without_an_object_gets_none(self) -> None:
         file = FileFactory(uploaded_at=LONG_AGO, preview_state=PreviewState.MADE)
-        assert reconcile() == Found(missing=[file.key])
+        assert reconcile() == Comparison(missing=[file.key])
 
 
 @pytest.mark.embedded

@@ -20,7 +20,7 @@ from accounts.jobs import LeaseLost
 from accounts.models import JobRun
 from imagehost import quotas, reconciliation
 from imagehost.models import File, PreviewState, Reconciliation, Stage, StrayObject, Usage
-from imagehost.reconciliation import Found, Overtaken
+from imagehost.reconciliation import Comparison, Overtaken
 from imagehost.storage import Entry
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
@@ -77,7 +77,7 @@ def crash_at(number: int) -> Callable[[], None]:
 class TestParts:
     def test_each_part_is_listed_once_and_all_of_them_are_the_bucket(self, listed: list[tuple[str, str, str]]) -> None:
         four_owners()
-        assert reconcile() == Found(objects=8)
+        assert reconcile() == Comparison(objects=8)
         ranges = [("", f"{OWNERS[0]}0")]
         ranges += [(f"{first}0", f"{second}0") for first, second in itertools.pairwise(OWNERS)]
         ranges += [(f"{OWNERS[-1]}0", "")]
@@ -165,7 +165,7 @@ class TestInterrupted:
         row = Reconciliation.objects.get()
         assert (row.stage, row.done_until, row.parts) == (Stage.OWNERS, OWNERS[1], 2)
         del listed[:]
-        assert reconcile() == Found(objects=8)
+        assert reconcile() == Comparison(objects=8)
         assert listed[0] == ("files/", f"files/{OWNERS[1]}0", f"files/{OWNERS[2]}0")
 
     def test_a_run_ends_in_time_and_the_next_goes_on(self) -> None:
@@ -177,17 +177,17 @@ class TestInterrupted:
 
     def test_two_runs_at_once_do_not_both_count_a_part(self) -> None:
         four_owners()
-        others: list[Found] = []
+        others: list[Comparison] = []
 
         def run_elsewhere() -> None:
             if not others:
-                others.append(Found())
+                others.append(Comparison())
                 others[0] = reconcile(until=NOON)
 
         with pytest.raises(Overtaken):
             reconciliation.reconcile(now=NOON, after_batch=run_elsewhere)
         assert others[0].objects == 2
-        assert reconcile() == Found(objects=8)
+        assert reconcile() == Comparison(objects=8)
 
     def test_one_that_is_a_week_old_is_begun_again(self, clock: time_machine.Traveller) -> None:
         four_owners()
@@ -218,7 +218,7 @@ class TestObjectsWithoutFiles:
     def test_nothing_is_removed_before_all_parts_are_compared(self, bucket_directory: Path) -> None:
         four_owners()
         key = stray(f"files/{OWNERS[0]}/x.png", bucket_directory)
-        assert reconcile(until=NOON) == Found(objects=3, left=1, is_finished=False)
+        assert reconcile(until=NOON) == Comparison(objects=3, left=1, is_finished=False)
         assert key in objects.all_keys()
 
     def test_a_bucket_of_another_database_is_left_alone_over_all_runs(
@@ -231,7 +231,7 @@ class TestObjectsWithoutFiles:
         found = reconcile(until=NOON)
         while not found.is_finished:
             found = reconcile(until=NOON)
-        assert found == Found(objects=8, left=4, is_suspicious=True)
+        assert found == Comparison(objects=8, left=4, is_suspicious=True)
         assert set(strays) < set(objects.all_keys())
 
     def test_strays_of_one_part_are_few_beside_the_whole_bucket(
@@ -243,7 +243,7 @@ class TestObjectsWithoutFiles:
         for number in range(2):
             stray(f"files/{OWNERS[0]}/{number}.png", bucket_directory)
         assert reconcile(until=NOON).left == 2
-        assert reconcile() == Found(objects=10, removed=2)
+        assert reconcile() == Comparison(objects=10, removed=2)
 
     def test_one_that_has_a_file_again_by_the_end_stays(self, bucket_directory: Path) -> None:
         """A backup of the database was restored between two runs."""
@@ -251,7 +251,7 @@ class TestObjectsWithoutFiles:
         key = stray(f"files/{OWNERS[0]}/Aaaaaaa1.png", bucket_directory)
         reconcile(until=NOON)
         FileFactory(owner_id=OWNERS[0], key=key, size=7, uploaded_at=LONG_AGO)
-        assert reconcile() == Found(objects=9, recounted=0)
+        assert reconcile() == Comparison(objects=9, recounted=0)
         assert key in objects.all_keys()
 
     def test_not_more_than_some_are_removed_by_one_comparison(
@@ -260,8 +260,8 @@ class TestObjectsWithoutFiles:
         monkeypatch.setattr(reconciliation, "STRAYS_KEPT", 4)
         for number in range(6):
             stray(f"files/somebody/{number}.png", bucket_directory)
-        assert reconcile() == Found(objects=6, removed=4, left=2)
-        assert reconcile() == Found(objects=2, removed=2)
+        assert reconcile() == Comparison(objects=6, removed=4, left=2)
+        assert reconcile() == Comparison(objects=2, removed=2)
 
 
 class TestCommand:

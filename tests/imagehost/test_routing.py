@@ -7,13 +7,19 @@ from dataclasses import dataclass
 import pytest
 
 from imagehost import routing
-from imagehost.routing import Upload
 
 
 @dataclass(frozen=True)
 class Rule:
     kind: str
     pattern: str
+
+
+@dataclass(frozen=True)
+class Upload:
+    mime: str
+    extension: str
+    original_name: str
 
 
 PNG = Upload("image/png", "png", "Screenshot [1].PNG")

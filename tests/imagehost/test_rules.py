@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from imagehost import rules
 from imagehost.models import Folder, FolderRule
-from imagehost.rules import Wanted
+from imagehost.rules import RuleDraft
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.lookup import statements
@@ -110,7 +110,7 @@ def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None
 
 
 def test_there_are_at_most_a_hundred_rules(folder: Folder) -> None:
-    rules.replace_all(owner=folder.owner, wanted=[Wanted("filename", f"{n}*", folder.pk) for n in range(99)])
+    rules.replace_all(owner=folder.owner, wanted=[RuleDraft("filename", f"{n}*", folder.pk) for n in range(99)])
     add(folder, "the hundredth")
     with pytest.raises(ValidationError) as refusal:
         add(folder, "one more")
@@ -181,13 +181,13 @@ def test_the_whole_list_is_replaced_or_nothing(folder: Folder) -> None:
     add(folder, "old")
     rules.replace_all(
         owner=folder.owner,
-        wanted=[Wanted("filename", "new*", folder.pk), Wanted("extension", ".JPEG", folder.pk)],
+        wanted=[RuleDraft("filename", "new*", folder.pk), RuleDraft("extension", ".JPEG", folder.pk)],
     )
     assert order_of(folder.owner) == [(0, "new*"), (1, "jpg")]
-    bad: list[list[Wanted]] = [
-        [Wanted("filename", "fine", folder.pk), Wanted("extension", "exe", folder.pk)],
-        [Wanted("filename", "fine", folder.pk), Wanted("filename", "fine", FolderFactory().pk)],
-        [Wanted("filename", "fine", folder.pk)] * 101,
+    bad: list[list[RuleDraft]] = [
+        [RuleDraft("filename", "fine", folder.pk), RuleDraft("extension", "exe", folder.pk)],
+        [RuleDraft("filename", "fine", folder.pk), RuleDraft("filename", "fine", FolderFactory().pk)],
+        [RuleDraft("filename", "fine", folder.pk)] * 101,
     ]
     for wanted in bad:
         with pytest.raises(ValidationError):
@@ -229,7 +229,7 @@ def test_the_tester_names_the_rule_that_wins(
     for kind, one in (("filename", "shot*"), ("extension", "png"), ("mime", "image/*")):
         add(folder, one, kind)
     route = rules.which_folder(owner=folder.owner, name=name, mime=mime)
-    assert (route.upload.extension, route.is_type_guessed) == (extension, not mime)
+    assert (route.file.extension, route.is_type_guessed) == (extension, not mime)
     assert (route.rule.pattern if route.rule else None) == pattern
     assert route.place == ({"shot*": 1, "png": 2, "image/*": 3}[pattern] if pattern else None)
 

@@ -9,7 +9,7 @@ from accounts.models import User
 from imagehost import folders as operations
 from imagehost import rules
 from imagehost.models import Folder, FolderRule
-from imagehost.rules import Wanted
+from imagehost.rules import RuleDraft
 from tests.factories.imagehost import FolderFactory
 from tests.support.threads import together
 
@@ -68,7 +68,7 @@ def test_a_folder_may_go_while_its_list_changes() -> None:
 
 def test_pages_at_once_cannot_pass_the_limit() -> None:
     folder = FolderFactory()
-    rules.replace_all(owner=folder.owner, wanted=[Wanted("filename", f"{n}*", folder.pk) for n in range(98)])
+    rules.replace_all(owner=folder.owner, wanted=[RuleDraft("filename", f"{n}*", folder.pk) for n in range(98)])
 
     def act(number: int) -> bool:
         try:

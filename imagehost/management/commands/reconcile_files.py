@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.management.base import JobCommand, Unfinished
 from accounts.models import JobRun
 from imagehost import reconciliation
-from imagehost.reconciliation import Found
+from imagehost.reconciliation import Comparison
 
 MOST_NAMED = 5  # keys; the log has the others
 TURN = timedelta(minutes=5)  # of `run_jobs`, then other jobs run
@@ -67,7 +67,7 @@ class Command(JobCommand):
         return " ".join(_sentences(found))
 
 
-def _sentences(found: Found) -> list[str]:
+def _sentences(found: Comparison) -> list[str]:
     """The operator's decisions come first: a job's record is cut to a short text."""
     lines = []
     if found.missing:

@@ -120,7 +120,7 @@ def filters(owner: User, query: dict[str, str]) -> FilterForm:
     ],
 )
 def test_filters_find_what_they_say(bea: User, query: dict[str, str], titles: list[str]) -> None:
-    found = listing.search(owner_id=bea.pk, wanted=filters(bea, query).wanted())
+    found = listing.search(owner_id=bea.pk, filters=filters(bea, query).filters())
     assert [file.original_name for file in found] == titles
 
 
@@ -140,14 +140,14 @@ def test_a_file_is_found_whatever_the_case_accents_and_width(name: str, queries:
     file = FileFactory(owner=owner, original_name=name)
     FileFactory(owner=owner, original_name="other.gif")
     for query in queries:
-        wanted = filters(owner, {"q": query}).wanted()
-        assert list(listing.search(owner_id=owner.pk, wanted=wanted)) == [file], query
+        wanted = filters(owner, {"q": query}).filters()
+        assert list(listing.search(owner_id=owner.pk, filters=wanted)) == [file], query
 
 
 def test_a_file_of_an_earlier_release_is_found_and_marks_only_find_nothing(bea: User) -> None:
     File.objects.filter(name="AAAAAAAA").update(original_name_folded=None)
     for query, count in (("A.PN", 1), ("\u0301", 0)):
-        found = listing.search(owner_id=bea.pk, wanted=filters(bea, {"q": query}).wanted())
+        found = listing.search(owner_id=bea.pk, filters=filters(bea, {"q": query}).filters())
         assert found.count() == count
 
 
@@ -165,7 +165,7 @@ def test_a_filter_that_says_nothing_is_an_error_and_finds_all(
 ) -> None:
     form = filters(bea, query)
     assert form.errors == error
-    assert listing.search(owner_id=bea.pk, wanted=form.wanted()).count() == 3
+    assert listing.search(owner_id=bea.pk, filters=form.filters()).count() == 3
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from imagehost.media import MediaType
 class Sample:
     """A file, and what must come of it: `mime` is None where it is refused.
 
-    Width and height are those after rotation. `frames` and `duration_ms` are what `probing.Probe` says; encoders may
+    Width and height are those after rotation. `frames` and `duration_ms` are what `media.FileFacts` says; encoders may
     round a duration by `duration_slack_ms`.
     """
 
