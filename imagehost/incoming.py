@@ -38,7 +38,7 @@ from imagehost import storage, uploads
 from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.part_heads import Utf8Heads
-from imagehost.uploads import Incoming, Uploaded
+from imagehost.uploads import Incoming, Uploaded, UploadOwner
 
 CHUNK = 256 * 1024  # bytes read and written at a time
 PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
@@ -88,78 +88,38 @@ class TooManyUploads(ApiError):
         return {"Retry-After": str(self.seconds_left)}
 
 
-class UploadAuthorizer:
-    """The owner of an upload, known once a key or session is checked, and their plan's sizes. `now`: of the check."""
+def authorize(secret: str | None, now: datetime) -> UploadOwner:
+    """Count the request; return the owner of its key. Raises Unauthorized, also for None; the errors of both limits."""
+    try:
+        caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=now)
+    except KeyRateLimited:
+        raise
+    except KeyRefused as refused:
+        raise Unauthorized(refused.error) from refused
+    return uploads.owner_of(caller.owner_id, now)
 
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-        self._owner_id: str | None = None
-        self._allowance = min(ALLOWANCES.values(), key=lambda allowance: allowance.max_file_size)
 
-    @property
-    def is_authorized(self) -> bool:
-        return self._owner_id is not None
+def refuse_over_limit() -> None:
+    """Refuse an address over its limit before the form that holds the key is read. Count nothing.
 
-    @property
-    def owner_id(self) -> str:
-        """Raises Unauthorized before authorization."""
-        if self._owner_id is None:
-            raise Unauthorized
-        return self._owner_id
-
-    @property
-    def max_size(self) -> int:
-        """Bytes of a file, by the owner's plan; before authorization by the smallest plan."""
-        return self._allowance.max_file_size
-
-    @property
-    def plan_max(self) -> int:
-        """The largest size that the owner's plan may still allow."""
-        return self.max_size if self.is_authorized else LARGEST_FILE
-
-    def authorize_key(self, secret: str | None) -> None:
-        """Count the request and check its key. Raises Unauthorized, also for None, and the errors of both limits."""
-        try:
-            caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=self._now)
-        except KeyRateLimited:
-            raise
-        except KeyRefused as refused:
-            raise Unauthorized(refused.error) from refused
-        self.authorize_user(caller.owner_id)
-
-    def authorize_user(self, owner_id: str) -> None:
-        """Accept a checked owner. 1 query. Raises Unauthorized where the owner was deleted meanwhile."""
-        self._allowance = uploads.allowance_of(owner_id, self._now)
-        self._owner_id = owner_id
-
-    def store(self, file: Incoming) -> Uploaded:
-        """Store the file for the owner. Raises what `uploads.store` raises."""
-        return uploads.store(
-            owner_id=self.owner_id,
-            incoming=file,
-            allowance=self._allowance,
-            now=timezone.now(),  # a slow upload ends long after the key check
-        )
-
-    def count_page_file(self) -> None:
-        """Count one file sent on a page. Raises TooManyUploads, UploadsUnavailable."""
-        try:
-            seconds_left = limits.hit(limits.PAGE_UPLOADS.of(self.owner_id))
-        except LimitsUnavailable:
-            logger.exception("The limit store does not answer.")
-            raise UploadsUnavailable from None
-        if seconds_left:
-            raise TooManyUploads(seconds_left)
+    Raises AddressRateLimited.
+    """
+    if seconds_left := limits.peek(authentication.address_window()):
+        raise authentication.address_limited(seconds_left)
 
 
 @contextlib.contextmanager
-def from_api(meta: Meta, authorizer: UploadAuthorizer) -> Iterator[Incoming]:
-    """Yield the part `file` of the form, on disk until the block ends; the caller moves away what it keeps.
+def from_api(meta: Meta, secret: str | None, now: datetime) -> Iterator[tuple[UploadOwner, Incoming]]:
+    """Yield the owner of the key, and the part `file` of the form, on disk until the block ends.
 
-    Raises what `authorizer` raises, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed (the
-    disk), as early as possible: `config.web.request_body` reads the rest of the body.
+    `secret`: of a header; where it is empty, the form has the key. The caller moves away what it keeps. Raises what
+    `authorize` raises, AddressRateLimited, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed
+    (the disk), as early as possible: `config.web.request_body` reads the rest of the body.
     """
-    with contextlib.closing(_ApiReceiver(authorizer, _ApiBody(meta, authorizer))) as receiver:
+    owner = authorize(secret, now) if secret else None
+    if owner is None:
+        refuse_over_limit()
+    with contextlib.closing(_ApiReceiver(_ApiBody(meta), owner, now)) as receiver:
         yield receiver.read(meta)
 
 
@@ -169,9 +129,7 @@ def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
 
     When the block ends, the files that were not stored are removed.
     """
-    authorizer = UploadAuthorizer(timezone.now())
-    authorizer.authorize_user(owner_id)
-    receiver = PageReceiver(request, authorizer)
+    receiver = PageReceiver(request, uploads.owner_of(owner_id, timezone.now()))
     request.upload_handlers = [receiver]
     with contextlib.closing(receiver):
         yield receiver
@@ -246,53 +204,49 @@ class _Body:
 
 
 class _ApiBody(_Body):
-    """A body of limited length: the file that `authorizer` allows, and OVERHEAD."""
+    """A body of limited length. `largest_file`: bytes that its owner may send; of any plan until the owner is known."""
 
-    def __init__(self, meta: Meta, authorizer: UploadAuthorizer) -> None:
+    def __init__(self, meta: Meta) -> None:
         length = meta.get("CONTENT_LENGTH") or ""
         is_chunked = not length and "HTTP_TRANSFER_ENCODING" in meta
         super().__init__(
             meta["wsgi.input"],
             None if is_chunked else int(length) if length.isascii() and length.isdigit() else 0,
         )
-        self._authorizer = authorizer
+        self.largest_file = LARGEST_FILE
 
     @property
     def is_too_long(self) -> bool:
-        """Whether its announced length alone shows that the file is too large."""
-        return self.announced is not None and self.announced > self._max_length
+        """Whether its announced length is enough to show that the file is too large."""
+        return self.announced is not None and self.announced > self.largest_file + OVERHEAD
 
     def read(self, size: int) -> bytes:
         try:
             data = super().read(size)
         except (OSError, BadRequest) as error:
             raise MultiPartParserError(CUT_OFF) from error
-        if self._read > self._max_length:
+        if self._read > self.largest_file + OVERHEAD:
             raise _BodyTooLong
         return data
 
-    @property
-    def _max_length(self) -> int:
-        return self._authorizer.plan_max + OVERHEAD
-
 
 class _Receiver(FileUploadHandler):
-    """Writes the files of one field to the disk, each up to the plan's size."""
+    """Writes the files of one field to the disk, each up to `max_size` bytes."""
 
     chunk_size = CHUNK
 
-    def __init__(self, request: HttpRequest | None, authorizer: UploadAuthorizer) -> None:
+    def __init__(self, request: HttpRequest | None, max_size: int) -> None:
         super().__init__(request)
-        self._authorizer = authorizer
+        self._max_size = max_size
         self._received: list[Received] = []
         self._output: IncomingFile | None = None  # not `file`, which Django closes when it skips another part
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self._received[-1]
         received.size += len(raw_data)
-        if received.size > self._authorizer.max_size:
+        if received.size > self._max_size:
             limits.REFUSED.count("plan-file-size")
-            self._refuse(FileTooLarge(self._authorizer.max_size))
+            self._refuse(FileTooLarge(self._max_size))
         try:
             if self._output is not None:
                 self._output.take(raw_data)
@@ -345,8 +299,9 @@ class _Receiver(FileUploadHandler):
 class PageReceiver(_Receiver):
     """Takes all parts named `files`. Refusing one file does not refuse the others."""
 
-    def __init__(self, request: HttpRequest, authorizer: UploadAuthorizer) -> None:
-        super().__init__(request, authorizer)
+    def __init__(self, request: HttpRequest, owner: UploadOwner) -> None:
+        super().__init__(request, owner.allowance.max_file_size)
+        self._owner = owner
         self.is_too_much = False
         self._is_parsing = False
 
@@ -357,12 +312,13 @@ class PageReceiver(_Receiver):
         return self._received
 
     def store(self, received: Received, *, lifetime: timedelta | None = None) -> Uploaded | ApiError:
-        """Store a file as the API does, or return its refusal or the authorizer's error."""
+        """Store a file as the API does, or return why it is refused."""
         if received.path is None or not received.is_complete:
             return received.refusal or NoFile(CUT_OFF)
         try:
-            self._authorizer.count_page_file()
-            return self._authorizer.store(Incoming(received.path, received.size, received.name, lifetime))
+            _count_page_file(self._owner.pk)
+            file = Incoming(received.path, received.size, received.name, lifetime)
+            return uploads.store(self._owner, file, now=timezone.now())
         except ApiError as refusal:
             return refusal
 
@@ -394,23 +350,40 @@ class PageReceiver(_Receiver):
         self._begin()
 
 
-class _ApiReceiver(_Receiver):
-    """Takes one part named `file`. A refusal before the key is known is answered after the key check."""
+def _count_page_file(owner_id: str) -> None:
+    """Count one file sent on a page. Raises TooManyUploads, UploadsUnavailable."""
+    try:
+        seconds_left = limits.hit(limits.PAGE_UPLOADS.of(owner_id))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise UploadsUnavailable from None
+    if seconds_left:
+        raise TooManyUploads(seconds_left)
 
-    def __init__(self, authorizer: UploadAuthorizer, body: _ApiBody) -> None:
-        super().__init__(None, authorizer)
-        self._body = body
+
+class _ApiReceiver(_Receiver):
+    """Takes one part named `file`. `owner`: None where the form has the key; a refusal before it is answered after it.
+
+    Until the owner is known, a file may have the size of the smallest plan.
+    """
+
+    def __init__(self, body: _ApiBody, owner: UploadOwner | None, now: datetime) -> None:
+        super().__init__(None, min(allowance.max_file_size for allowance in ALLOWANCES.values()))
+        self._body, self._now = body, now
+        self._owner: UploadOwner | None = None
+        if owner is not None:
+            self._set_owner(owner)
         self._heads: Utf8Heads | None = None
         self._parser: MultiPartParser | None = None
         self._refusal: ApiError | None = None
 
-    def read(self, meta: Meta) -> Incoming:
-        """Parse the form. In every case the authorizer has checked the key or raised its error."""
+    def read(self, meta: Meta) -> tuple[UploadOwner, Incoming]:
+        """Parse the form. In every case the key is checked, or its error raised."""
         refusal = self._parse(meta)
-        if not self._authorizer.is_authorized:
-            before = self._authorizer.max_size
-            self._authorizer.authorize_key(self._key())
-            if isinstance(self._refusal, FileTooLarge) and self._authorizer.max_size > before:
+        owner, before = self._owner, self._max_size
+        if owner is None:
+            owner = self._authorize(self._key())
+            if isinstance(self._refusal, FileTooLarge) and self._max_size > before:
                 self._refusal.error += f" {KEY_FIRST}"
         if refusal := self._refusal or refusal:
             if isinstance(refusal, FileTooLarge):
@@ -419,20 +392,29 @@ class _ApiReceiver(_Receiver):
         received = next(iter(self._received), Received(""))
         if received.path is None or not received.is_complete:
             raise self._no_file(meta)
-        return Incoming(received.path, received.size, received.name)
+        return owner, Incoming(received.path, received.size, received.name)
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         """Called at the start of every part with a file name."""
         if field_name != "file":
             raise SkipFile
-        if not self._authorizer.is_authorized and ((key := self._key()) or self._body.is_too_long):
-            self._authorizer.authorize_key(key)
+        if self._owner is None and ((key := self._key()) or self._body.is_too_long):
+            self._authorize(key)
         if self._received:
             self._refuse(NoFile(TWO_FILES))
         self._received.append(Received(kept_name(file_name)))
         if self._body.is_too_long:
-            self._refuse(FileTooLarge(self._authorizer.max_size))
+            self._refuse(FileTooLarge(self._max_size))
         self._begin()
+
+    def _authorize(self, secret: str | None) -> UploadOwner:
+        """Raises what `authorize` raises."""
+        return self._set_owner(authorize(secret, self._now))
+
+    def _set_owner(self, owner: UploadOwner) -> UploadOwner:
+        self._owner = owner
+        self._max_size = self._body.largest_file = owner.allowance.max_file_size
+        return owner
 
     def _parse(self, meta: Meta) -> ApiError | None:
         """The error of the form as a whole."""
@@ -448,14 +430,14 @@ class _ApiReceiver(_Receiver):
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
             return NoFile(NOT_MULTIPART)
-        if self._authorizer.is_authorized and self._body.is_too_long:
-            return FileTooLarge(self._authorizer.max_size)
+        if self._owner is not None and self._body.is_too_long:
+            return FileTooLarge(self._max_size)
         try:
             self._parser.parse()
         except _BodyTooLong:
-            if not self._authorizer.is_authorized:
-                self._authorizer.authorize_key(self._key())
-            self._refusal = FileTooLarge(self._authorizer.max_size)
+            if self._owner is None:
+                self._authorize(self._key())
+            self._refusal = FileTooLarge(self._max_size)
         except (TooManyFieldsSent, TooManyFilesSent):
             return NoFile(MANY_FIELDS)
         except RequestDataTooBig:
@@ -489,6 +471,6 @@ class _ApiReceiver(_Receiver):
         """Stop writing. Before authorization the parser goes on, as the key may follow the file."""
         self.close()
         self._refusal = self._refusal or error
-        if self._authorizer.is_authorized:
+        if self._owner is not None:
             raise self._refusal
         raise SkipFile

@@ -63,15 +63,23 @@ class Uploaded:
     deletion_token: str
 
 
-def allowance_of(owner_id: str, now: datetime) -> Allowance:
-    """The sizes of the owner's plan at `now`. 1 query. Unauthorized: the owner has been deleted."""
+@dataclass(frozen=True)
+class UploadOwner:
+    """The user whom an upload is stored for, with the sizes of their plan at the start of the upload."""
+
+    pk: str
+    allowance: Allowance
+
+
+def owner_of(owner_id: str, now: datetime) -> UploadOwner:
+    """Return the owner with the sizes of their plan at `now`. 1 query. Unauthorized: the owner has been deleted."""
     owner = User.objects.only("plan", "plan_expires_at").filter(pk=owner_id).first()
     if owner is None:
         raise Unauthorized
-    return ALLOWANCES[owner.current_plan(now)]
+    return UploadOwner(owner.pk, ALLOWANCES[owner.current_plan(now)])
 
 
-def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
+def store(owner: UploadOwner, incoming: Incoming, *, now: datetime) -> Uploaded:
     """Store the file after checks of size, type and quota, in this order.
 
     Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; then nothing is stored or booked,
@@ -79,7 +87,7 @@ def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datet
     """
     BYTES.count(amount=incoming.size)
     try:
-        uploaded = _store(owner_id, incoming, allowance, now)
+        uploaded = _store(owner, incoming, now)
     except ApiError as error:
         UPLOADS.count(error.code or "other")
         raise
@@ -87,12 +95,12 @@ def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datet
     return uploaded
 
 
-def _store(owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
-    if incoming.size > allowance.max_file_size:
-        raise FileTooLarge(allowance.max_file_size)
+def _store(owner: UploadOwner, incoming: Incoming, now: datetime) -> Uploaded:
+    if incoming.size > owner.allowance.max_file_size:
+        raise FileTooLarge(owner.allowance.max_file_size)
     facts = _probed(incoming.path)
     token = secrets.token_urlsafe(32)
-    file = _book(owner_id, incoming, facts, allowance, hashing.digest(token), now)
+    file = _book(owner, incoming, facts, hashing.digest(token), now)
     _write(file, incoming.path)
     return Uploaded(file, token)
 
@@ -113,17 +121,15 @@ def _probed(path: Path) -> FileFacts:
         raise UploadFailed from None
 
 
-def _book(
-    owner_id: str, incoming: Incoming, facts: FileFacts, allowance: Allowance, deletion_hash: str, now: datetime
-) -> File:
+def _book(owner: UploadOwner, incoming: Incoming, facts: FileFacts, deletion_hash: str, now: datetime) -> File:
     """Insert the PENDING row and book its bytes. A used name or a deleted folder leads to another attempt."""
     size = incoming.path.stat().st_size  # after the strip of private metadata
     for attempt in range(ATTEMPTS):
         name = "".join(secrets.choice(_ALPHABET) for _ in range(NAME_LENGTH))
         file = File(
-            owner_id=owner_id,
+            owner_id=owner.pk,
             name=name,
-            key=f"{FILES}{owner_id}/{name}.{facts.extension}",
+            key=f"{FILES}{owner.pk}/{name}.{facts.extension}",
             extension=facts.extension,
             mime=facts.mime,
             size=size,
@@ -137,8 +143,8 @@ def _book(
             expires_at=now + incoming.lifetime if incoming.lifetime else None,
         )
         try:
-            file.folder = _folder_of(owner_id, file)
-            _insert(file, owner_id, most=allowance.max_storage)
+            file.folder = _folder_of(owner.pk, file)
+            _insert(file, owner)
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
             continue
@@ -164,11 +170,11 @@ def _folder_of(owner_id: str, file: File) -> Folder | None:
 
 
 @transaction.atomic
-def _insert(file: File, owner_id: str, *, most: int) -> None:
+def _insert(file: File, owner: UploadOwner) -> None:
     """Insert the row and book its bytes. Raises Unauthorized for a deleted owner, QuotaExceeded."""
-    if not users.lock(owner_id):
+    if not users.lock(owner.pk):
         raise Unauthorized
-    quotas.reserve(owner_id=owner_id, size=file.size, most=most)
+    quotas.reserve(owner_id=owner.pk, size=file.size, most=owner.allowance.max_storage)
     file.save(force_insert=True)
 
 

@@ -10,14 +10,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts import authentication, limits
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
 from accounts.errors import AddressRateLimited, KeyRateLimited
 from accounts.models import Permission
-from imagehost import addresses, incoming, openapi
+from imagehost import addresses, incoming, openapi, uploads
 from imagehost.errors import UploadsUnavailable
-from imagehost.incoming import UploadAuthorizer
 from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
 from imagehost.uploads import Uploaded
 
@@ -32,13 +30,8 @@ class Upload(ApiView):
     def post(self, request: HttpRequest) -> HttpResponse:
         is_current = bool(request.META.get("HTTP_X_API_KEY"))
         secret = request.META.get("HTTP_X_API_KEY") or request.META.get("HTTP_KEY")
-        authorizer = UploadAuthorizer(timezone.now())
-        if secret:
-            authorizer.authorize_key(secret)
-        else:
-            refuse_over_limit()
-        with incoming.from_api(request.META, authorizer) as file:
-            uploaded = authorizer.store(file)
+        with incoming.from_api(request.META, secret, timezone.now()) as (owner, file):
+            uploaded = uploads.store(owner, file, now=timezone.now())  # a slow upload ends long after the key check
         answer = current_answer(uploaded) if is_current else earlier_answer(uploaded)
         response = json_response(json_bytes(answer))
         response.headers["X-Deletion-Url"] = addresses.deletion_url(uploaded.file, uploaded.deletion_token)
@@ -51,15 +44,6 @@ class Upload(ApiView):
         except AddressRateLimited as refused:
             refused.code = KeyRateLimited.code  # uploaders show the code of an error
             raise
-
-
-def refuse_over_limit() -> None:
-    """Refuse an address over its limit before reading the form that holds the key.
-
-    Does not count. Raises AddressRateLimited.
-    """
-    if seconds_left := limits.peek(authentication.address_window()):
-        raise authentication.address_limited(seconds_left)
 
 
 def current_answer(uploaded: Uploaded) -> dict[str, Any]:

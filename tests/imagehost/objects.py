@@ -22,7 +22,7 @@ from imagehost import reconciliation, storage, sweeping, uploads
 from imagehost.models import File
 from imagehost.reconciliation import Comparison
 from imagehost.storage import FolderStorage
-from imagehost.uploads import Incoming, Uploaded
+from imagehost.uploads import Incoming, Uploaded, UploadOwner
 from tests.factories.imagehost import FileFactory
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -113,7 +113,7 @@ def upload(owner: User, content: bytes, now: datetime) -> Uploaded:
     path = storage.incoming_directory() / secrets.token_hex(8)
     path.write_bytes(content)
     incoming = Incoming(path=path, size=len(content), original_name="holiday.png")
-    return uploads.store(owner_id=owner.pk, incoming=incoming, allowance=ALLOWANCES[Plan.FREE], now=now)
+    return uploads.store(UploadOwner(owner.pk, ALLOWANCES[Plan.FREE]), incoming, now=now)
 
 
 def put(*files: File, content: bytes = b"") -> None:
