@@ -20,7 +20,7 @@ from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
 from accounts.plans import ALLOWANCES
-from imagehost import addresses, folders, media, names, rules
+from imagehost import folders, media, names, rules
 from imagehost.errors import FolderExists
 from imagehost.folders import Changes
 from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage
@@ -81,10 +81,10 @@ class FileAdmin(OperationsAdmin):
     def links(self, file: File) -> str:
         if not file.is_delivered:
             return "-"
-        page = format_html('<a href="{}">Page</a>', addresses.page_url(file))
+        page = format_html('<a href="{}">Page</a>', file.page_url)
         if file.preview_state != PreviewState.MADE:
             return page
-        return format_html('{} <a href="{}">Preview</a>', page, addresses.preview_url(file))
+        return format_html('{} <a href="{}">Preview</a>', page, file.preview_url)
 
 
 class OwnedAdmin(AuditedAdmin):
@@ -185,7 +185,7 @@ class AlbumAdmin(OperationsAdmin):
 
     @admin.display(description="Page")
     def page(self, album: Album) -> str:
-        return format_html('<a href="{0}">{0}</a>', addresses.album_url(album))
+        return format_html('<a href="{0}">{0}</a>', album.url)
 
 
 class FolderRuleForm(forms.ModelForm[FolderRule]):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.core.paginator import EmptyPage, Paginator
 from django.urls import reverse
 
-from imagehost import addresses, albums, embeds, names, pages
+from imagehost import albums, embeds, names, pages
 from imagehost.embeds import Code, Embedded
 from imagehost.models import Album, File, Folder
 from imagehost.pages import PAGE_SIZE, Card, FilesPage, Tile, Ways
@@ -84,7 +84,7 @@ def _card(album: Album, files: list[File], count: int) -> Card:
     return Card(
         title=names.shown(album.title, otherwise="Album"),
         summary=f"{count:,} {'file' if count == 1 else 'files'} by {album.owner.get_full_name()}",
-        url=addresses.album_url(album),
+        url=album.url,
         picture=next(filter(None, map(pages.picture_of, files)), None),
     )
 

@@ -86,6 +86,11 @@ class Folder(models.Model):
         return self.name
 
     @property
+    def url(self) -> str:
+        """Return the URL of its page."""
+        return f"{settings.BASE_URL}/folders/{self.pk}"
+
+    @property
     def is_password_enabled(self) -> bool:
         return bool(self.password_hash)
 
@@ -283,6 +288,30 @@ class File(models.Model):
         return f"{self.name}.{self.extension}"
 
     @property
+    def url(self) -> str:
+        """Return the URL of the file itself."""
+        return f"{settings.IMAGE_CDN_URL}/{self.file_name}"
+
+    @property
+    def page_url(self) -> str:
+        """Return the URL of the page that shows the file."""
+        return f"{settings.BASE_URL}/files/{self.name}"
+
+    @property
+    def preview_url(self) -> str:
+        """Return the URL of the preview, once there is one."""
+        return f"{self.page_url}/preview.webp"
+
+    @property
+    def card_url(self) -> str:
+        """Return the URL of the preview as a PNG, for messengers that show no WebP."""
+        return f"{self.page_url}/preview.png"
+
+    def deletion_url(self, token: str) -> str:
+        """Return the URL of the page that deletes the file without a session."""
+        return f"{self.page_url}/delete/{token}"
+
+    @property
     def download_name(self) -> str:
         """The name for saving the file: its original name, made safe, with the extension of its type."""
         return next(names.unpacked([(self.original_name, self.name, self.extension)]))
@@ -367,6 +396,11 @@ class Album(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def url(self) -> str:
+        """Return the URL of its public page."""
+        return f"{settings.BASE_URL}/files/albums/{self.link}"
 
     def ids(self) -> list[uuid.UUID]:
         return [uuid.UUID(file_id) for file_id in self.file_ids]

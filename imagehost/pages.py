@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
-from imagehost import addresses, embeds, media, names, storage
+from imagehost import embeds, media, names, storage
 from imagehost.embeds import Code, Embedded
 from imagehost.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
@@ -147,14 +147,14 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
     return FilePage(
         file=file,
         title=title,
-        src=url_policy.on_page(addresses.file_url(file)),
-        poster=url_policy.on_page(addresses.preview_url(file)) if made else "",
+        src=url_policy.on_page(file.url),
+        poster=url_policy.on_page(file.preview_url) if made else "",
         duration=clock(file.duration_ms),
         folder=file.folder if file.folder and file.folder.is_public else None,
         card=Card(
             title=title,
             summary=f"{size}, {file.width} by {file.height} pixels, uploaded by {owner}",
-            url=addresses.page_url(file),
+            url=file.page_url,
             picture=picture_of(file),
             video=_original(file) if file.media_type.is_video else None,
         ),
@@ -178,15 +178,15 @@ def ways_in_folder(file: File) -> Ways | None:
 
 def codes_of(file: File) -> list[Code]:
     """The codes that embed the file. The poster of a film needs the password of the film's folder."""
-    film = addresses.file_url(file) if file.media_type.is_video else ""
+    film = file.url if file.media_type.is_video else ""
     is_shown = file.preview_state == PreviewState.MADE and not (file.folder and file.folder.is_password_enabled)
-    poster = addresses.card_url(file) if is_shown else ""
+    poster = file.card_url if is_shown else ""
     return embeds.codes(
         Embedded(
             title=names.shown(file.original_name, otherwise=file.file_name),
-            page=addresses.page_url(file),
-            direct=addresses.file_url(file),
-            picture=poster if film else addresses.file_url(file),
+            page=file.page_url,
+            direct=file.url,
+            picture=poster if film else file.url,
             film=film,
             width=file.width,
             height=file.height,
@@ -216,7 +216,7 @@ def page_of_folder(folder: Folder, number: str) -> FolderPage | None:
         card=Card(
             title=names.shown(folder.name, otherwise="Folder"),
             summary=f"{pages.count:,} {'file' if pages.count == 1 else 'files'} by {owner}",
-            url=addresses.folder_url(folder),
+            url=folder.url,
             picture=next(filter(None, map(picture_of, shown)), None),
         ),
     )
@@ -243,10 +243,10 @@ def tile(file: File, *, preview: str) -> Tile:
     if file.preview_state == PreviewState.MADE:
         src, size = preview, (file.preview_width or 0, file.preview_height or 0)
     elif not file.media_type.is_video and file.size <= MAX_TILE_PICTURE:
-        src, size = url_policy.on_page(addresses.file_url(file)), (file.width, file.height)
+        src, size = url_policy.on_page(file.url), (file.width, file.height)
     else:
         src, size = "", (0, 0)
-    return Tile(file, title, clock(file.duration_ms), src, *size, full=url_policy.on_page(addresses.file_url(file)))
+    return Tile(file, title, clock(file.duration_ms), src, *size, full=url_policy.on_page(file.url))
 
 
 def clock(duration_ms: int | None) -> str:
@@ -264,7 +264,7 @@ def picture_of(file: File) -> Medium | None:
         return _original(file)
     if file.preview_state == PreviewState.MADE:
         size = file.preview_width or 0, file.preview_height or 0
-        return Medium(addresses.card_url(file), media.PNG.mime, *size)
+        return Medium(file.card_url, media.PNG.mime, *size)
     return None
 
 
@@ -273,7 +273,7 @@ def origins_of(file: File) -> tuple[str, ...]:
 
     A policy is applied to redirects as well, so the store is one of them where delivery redirects to it.
     """
-    urls = [addresses.file_url(file)]
+    urls = [file.url]
     if settings.FILE_DELIVERY == "redirect":
         link = storage.bucket().link(file.key, mime=file.mime, download_name=file.download_name)
         urls += [link] if link else []
@@ -286,4 +286,4 @@ def _files_of(folder: Folder) -> FileQuerySet:
 
 
 def _original(file: File) -> Medium:
-    return Medium(addresses.file_url(file), file.mime, file.width, file.height)
+    return Medium(file.url, file.mime, file.width, file.height)

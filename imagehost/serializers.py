@@ -14,16 +14,15 @@ from lookup.serializers.fields import UnixTime
 
 @dataclass(frozen=True)
 class CurrentUpload:
-    """`url`: of the file itself."""
+    """A stored file in the current form of the answer."""
 
     file: File
-    url: str
     ok: Literal[True] = True
 
 
 class UploadSerializer(serializers.Serializer[CurrentUpload]):
     ok = serializers.BooleanField(help_text="True.")
-    url = serializers.URLField(help_text="The file itself.")
+    url = serializers.URLField(source="file.url", help_text="The file itself.")
     id = serializers.UUIDField(source="file.id")
     fileName = serializers.CharField(source="file.name", help_text="Generated, without extension.")
     fileExtension = serializers.CharField(source="file.extension", help_text="By the content of the file.")
@@ -33,11 +32,9 @@ class UploadSerializer(serializers.Serializer[CurrentUpload]):
 
 @dataclass(frozen=True)
 class EarlierUpload:
-    """`url`: of the file's page. `raw_url`: of the file itself."""
+    """A stored file in the earlier form of the answer."""
 
     file: File
-    url: str
-    raw_url: str
     status: str = "success"
 
 
@@ -53,8 +50,8 @@ class EarlierUploadDataSerializer(serializers.Serializer[File]):
 
 class EarlierUploadSerializer(serializers.Serializer[EarlierUpload]):
     status = serializers.CharField(help_text="`success`.")
-    url = serializers.URLField(help_text="The page that shows the file.")
-    rawUrl = serializers.URLField(source="raw_url", help_text="The file itself.")
+    url = serializers.URLField(source="file.page_url", help_text="The page that shows the file.")
+    rawUrl = serializers.URLField(source="file.url", help_text="The file itself.")
     data = EarlierUploadDataSerializer(source="file")  # type: ignore[assignment]  # a field called like an attribute
 
 

@@ -17,7 +17,7 @@ from dashboard import access, versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
 from dashboard.imagehost.views import act, back, refusal_of, shot_of
-from imagehost import addresses, albums, listing, pages
+from imagehost import albums, listing, pages
 from imagehost.models import Album, File
 
 NEW = "new"  # in place of an album's id
@@ -31,7 +31,7 @@ def album_list(request: SignedInRequest) -> HttpResponse:
     if is_done(form, lambda: albums.create(owner=request.user, files=(), now=timezone.now(), **form.cleaned_data)):
         messages.success(request, f"Album {form.cleaned_data['title']} created. Add files to it from your gallery.")
         return redirect("imagehost_albums")
-    held = [(album, addresses.album_url(album)) for album in albums.of(request.user)]
+    held = [(album, album.url) for album in albums.of(request.user)]
     return render(request, "dashboard/imagehost/albums.html", {"albums": held, "form": form})
 
 
@@ -45,7 +45,7 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
         messages.success(request, "Album saved.")
         return redirect("imagehost_album", album_id)
     shots = [shot_of(file) for file in albums.kept_in(album)]
-    context = {"album": album, "form": form, "shots": shots, "url": addresses.album_url(album)}
+    context = {"album": album, "form": form, "shots": shots, "url": album.url}
     response = render(request, "dashboard/imagehost/album.html", context)
     images = pages.origins_of(shots[0].tile.file) if shots else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)

@@ -17,7 +17,7 @@ from dashboard import access, versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
 from dashboard.imagehost.views import act
-from imagehost import addresses, folders, listing, rules, uploads
+from imagehost import folders, listing, rules, uploads
 from imagehost.errors import FolderExists, FolderNotFound, InvalidBody
 from imagehost.models import Folder, FolderQuerySet, FolderRule
 
@@ -32,7 +32,7 @@ def folder_list(request: SignedInRequest) -> HttpResponse:
     if is_done(form, lambda: _create_folder(request, form)):
         messages.success(request, f"Folder {form.cleaned_data['name']} created.")
         return redirect("imagehost_folders")
-    held = [(folder, addresses.folder_url(folder)) for folder in listing.folders(owner_id=request.user.pk)]
+    held = [(folder, folder.url) for folder in listing.folders(owner_id=request.user.pk)]
     context = {"folders": held, "form": form, "max_folders": folders.MAX_FOLDERS}
     return render(request, "dashboard/imagehost/folders.html", context)
 

@@ -28,7 +28,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
-from imagehost import addresses, albums, files, incoming, listing, media, names, pages, quotas, uploaders
+from imagehost import albums, files, incoming, listing, media, names, pages, quotas, uploaders
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
@@ -122,7 +122,7 @@ def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
         found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
     except FolderNotFound:
         raise Http404 from None
-    context = {"folder": found, "url": addresses.folder_url(found), "in_archive": pages.in_archive(found.file_count)}
+    context = {"folder": found, "url": found.url, "in_archive": pages.in_archive(found.file_count)}
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
 
@@ -160,7 +160,7 @@ def shot_of(file: File) -> Shot:
     tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.quarantined_at:  # not delivered, even to its owner
         tile = dataclasses.replace(tile, src="", full="")
-    return Shot(tile, url=addresses.file_url(file), page_url=addresses.page_url(file))
+    return Shot(tile, url=file.url, page_url=file.page_url)
 
 
 @csrf_exempt
@@ -220,7 +220,7 @@ def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> H
 def _links(uploaded: Uploaded) -> dict[str, Any]:
     file = uploaded.file
     folder = file.folder.name if file.folder else None
-    return {"name": file.file_name, "url": addresses.file_url(file), "page": addresses.page_url(file), "folder": folder}
+    return {"name": file.file_name, "url": file.url, "page": file.page_url, "folder": folder}
 
 
 def _shown(received: Received) -> str:

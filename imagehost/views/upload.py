@@ -14,10 +14,10 @@ from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
 from accounts.errors import AddressRateLimited, KeyRateLimited
 from accounts.models import Permission
-from imagehost import addresses, incoming, openapi, uploads
+from imagehost import incoming, openapi, uploads
 from imagehost.errors import UploadsUnavailable
+from imagehost.models import File
 from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
-from imagehost.uploads import Uploaded
 
 _CURRENT, _EARLIER = UploadSerializer(), EarlierUploadSerializer()
 
@@ -32,9 +32,8 @@ class Upload(ApiView):
         secret = request.META.get("HTTP_X_API_KEY") or request.META.get("HTTP_KEY")
         with incoming.from_api(request.META, secret, timezone.now()) as (owner, file):
             uploaded = uploads.store(owner, file, now=timezone.now())  # a slow upload ends long after the key check
-        answer = current_answer(uploaded) if is_current else earlier_answer(uploaded)
-        response = json_response(json_bytes(answer))
-        response.headers["X-Deletion-Url"] = addresses.deletion_url(uploaded.file, uploaded.deletion_token)
+        response = json_response(json_bytes(answer_of(uploaded.file, is_current=is_current)))
+        response.headers["X-Deletion-Url"] = uploaded.file.deletion_url(uploaded.deletion_token)
         return response
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -46,12 +45,8 @@ class Upload(ApiView):
             raise
 
 
-def current_answer(uploaded: Uploaded) -> dict[str, Any]:
-    file = uploaded.file
-    return _CURRENT.to_representation(CurrentUpload(file, url=addresses.file_url(file)))
-
-
-def earlier_answer(uploaded: Uploaded) -> dict[str, Any]:
-    file = uploaded.file
-    links = EarlierUpload(file, url=addresses.page_url(file), raw_url=addresses.file_url(file))
-    return _EARLIER.to_representation(links)
+def answer_of(file: File, *, is_current: bool) -> dict[str, Any]:
+    """Return the JSON of a stored file, in the current or the earlier form."""
+    if is_current:
+        return _CURRENT.to_representation(CurrentUpload(file))
+    return _EARLIER.to_representation(EarlierUpload(file))
