@@ -18,10 +18,9 @@ from django.utils.timesince import timesince
 from lookup.errors import ProfilePrivate
 from lookup.page import url_policy
 from presence import members, store
-from presence.activities import CUSTOM_STATUS, LISTENING, PLAYING, STREAMING, WATCHING, Activity
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.presentation import Presence
+from presence.presentation import CUSTOM_STATUS, LISTENING, PLAYING, STREAMING, WATCHING, Activity, Presence
 from presence.store import StoreUnavailable
 
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}

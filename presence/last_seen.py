@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from presence import fields, status
+from presence import fields, presentation
 from presence.background import Background
 from presence.models import LastOnline
 from presence.records import Ending
@@ -144,7 +144,12 @@ class LastSeen:
             return
         known = [kept, entry.last_online, ending.last_online if ending else None]
         is_offline = entry.is_settled and not entry.is_online
-        if ending and is_offline and self._alive_at is not None and status.of(ending.presence()) != status.OFFLINE:
+        if (
+            ending
+            and is_offline
+            and self._alive_at is not None
+            and presentation.status_of(ending.presence()) != presentation.OFFLINE
+        ):
             known.append(int(self._alive_at))
         latest = max((at for at in known if at is not None), default=None)
         if latest is None:

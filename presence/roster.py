@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from presence import payloads, status
+from presence import payloads, presentation
 from presence.feed import Dispatch
 from presence.fields import Json
 from presence.records import text_of
@@ -253,7 +253,7 @@ class Roster:
     def _set_presence(self, chat_id: int, entry: Entry, presence: Json | None, offline_at: float) -> None:
         """`offline_at`: when the member was last online, if it goes offline by this."""
         text = None if presence is None else text_of(presence)
-        is_online = status.of(presence) != status.OFFLINE
+        is_online = presentation.status_of(presence) != presentation.OFFLINE
         if entry.is_online and not is_online:
             self.note_offline(chat_id, entry, int(offline_at))
         if text != entry.presence or not entry.is_settled:

@@ -7,11 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer
-from presence import badges, status
-from presence.activities import Activity
-from presence.badges import Badge
+from presence import presentation
 from presence.fields import Json
-from presence.presentation import Clan, Presence, Status
+from presence.presentation import Activity, Badge, Clan, Presence, Status
 
 
 class ActivitySerializer(CompiledSerializer[Activity]):
@@ -37,7 +35,7 @@ class ChatBadgeSerializer(CompiledSerializer[Badge]):
 
 class PresenceStatusSerializer(CompiledSerializer[Status]):
     status = serializers.ChoiceField(
-        status.STATUSES,
+        presentation.STATUSES,
         help_text="The first of desktop, mobile and web that is not offline; `streaming` overrides everything. "
         "`offline` is also who is invisible or shows no presence.",
     )
@@ -53,7 +51,7 @@ class ChatBadgesSerializer(serializers.Serializer[dict[str, Badge]]):
     """By key, in the canonical order; only held badges are present."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        return {key: ChatBadgeSerializer(required=False) for key in badges.NAMES}
+        return {key: ChatBadgeSerializer(required=False) for key in presentation.BADGE_NAMES}
 
     def to_representation(self, instance: dict[str, Badge]) -> Json:
         return {key: {"name": badge.name, "url": badge.url} for key, badge in instance.items()}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence import activities
-from presence.activities import Activity
+from presence import presentation
+from presence.presentation import Activity
 from tests.presence.whole_members import CUSTOM, MUSIC, SHOWN_CUSTOM, SHOWN_MUSIC
 
 CDN = "https://cdn.example"
@@ -30,7 +30,7 @@ def _addresses(settings: Settings) -> None:
 
 
 def shown(*sent: object) -> list[Activity]:
-    return activities.of({"activities": list(sent)})
+    return presentation.activities_of({"activities": list(sent)})
 
 
 def one(**sent: Any) -> Activity:
@@ -175,7 +175,7 @@ def test_an_entry_that_is_no_object_is_skipped() -> None:
 
 @pytest.mark.parametrize("sent", [None, {}, *({"activities": bad} for bad in NO_LISTS)])
 def test_without_a_list_there_are_no_activities(sent: dict[str, Any] | None) -> None:
-    assert activities.of(sent) == []
+    assert presentation.activities_of(sent) == []
 
 
 @pytest.mark.parametrize(
@@ -215,15 +215,15 @@ PAIRS = [
 def test_the_better_activity_is_chosen_wherever_it_stands(better: dict[str, Any], worse: dict[str, Any]) -> None:
     for order in ([better, worse], [worse, better], [{"type": 5}, worse, {"type": 6}, better, worse]):
         running = shown(*order)
-        assert activities.chosen(running) is running[order.index(better)]
+        assert presentation.main_activity(running) is running[order.index(better)]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(RANKED[1])))
 def test_what_is_played_streamed_or_watched_is_taken_in_the_lists_order(order: tuple[dict[str, Any], ...]) -> None:
     running = shown(*order)
-    assert activities.chosen(running) is running[0]
+    assert presentation.main_activity(running) is running[0]
 
 
 @pytest.mark.parametrize("kinds", [[], [5], [6], [5, 6, 99]])
 def test_nothing_is_chosen_of_what_is_not_worth_showing(kinds: list[int]) -> None:
-    assert activities.chosen(shown(*({"type": kind} for kind in kinds))) is None
+    assert presentation.main_activity(shown(*({"type": kind} for kind in kinds))) is None

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence import badges
-from presence.badges import Badge
+from presence import presentation
+from presence.presentation import Badge
 from tests.presence.whole_members import BADGES
 
 FLAGS = {
@@ -54,7 +54,7 @@ NO_MOMENTS: list[object] = [None, "", True, 1, [], {}]
 
 def held(member: dict[str, Any] | None = None, ids: Any = ()) -> list[str]:
     """Keys in the order of the answer."""
-    return list(badges.of(member or {}, ids))
+    return list(presentation.badges_of(member or {}, ids))
 
 
 def flagged(flags: object) -> list[str]:
@@ -99,16 +99,16 @@ def test_each_id_of_the_profile_source(id: str, key: str) -> None:
     ["", "PREMIUM", "premium_tenure_0_month_v2", "guild_booster_lvl0", "hypesquad_house_4", "my_gifting", "staff\n"],
 )
 def test_an_unknown_id_is_ignored_and_counted(id: str) -> None:
-    before = badges.unknown_ids[id]
+    before = presentation.unknown_badges[id]
     assert held(ids=[id, "partner"]) == ["partner"]
-    assert badges.unknown_ids[id] == before + 1
+    assert presentation.unknown_badges[id] == before + 1
 
 
 def test_the_count_of_unknown_ids_is_bounded() -> None:
-    badges.unknown_ids.clear()
+    presentation.unknown_badges.clear()
     held(ids=[f"unknown_{number}" for number in range(1000)])
-    assert len(badges.unknown_ids) == 100
-    badges.unknown_ids.clear()
+    assert len(presentation.unknown_badges) == 100
+    presentation.unknown_badges.clear()
 
 
 @pytest.mark.parametrize("ids", [[None, 1, True, 1.5, [], {}, ["premium"], "quest_completed"]])
@@ -128,7 +128,7 @@ def test_a_badge_of_two_sources_is_there_once() -> None:
 
 def test_all_badges_in_the_canonical_order(settings: Settings) -> None:
     settings.ASSET_URL = "https://assets.example"
-    shown = badges.of({}, list(reversed(IDS)))
+    shown = presentation.badges_of({}, list(reversed(IDS)))
     url = "https://assets.example/badges/chat"
     assert shown == {key: Badge(name, f"{url}/{key}.svg") for key, name in BADGES.items()}
     assert list(shown) == list(BADGES)

@@ -13,7 +13,7 @@ from accounts.models import LinkedAccount
 from demo.chat_platform import guild
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import last_seen, status
+from presence import last_seen, presentation
 from presence.store import Banner, PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
@@ -27,7 +27,7 @@ ONLINE: Json = {"status": "online"}
 
 
 def truth(simulator: Simulator, chat_ids: list[int]) -> dict[int, str]:
-    return {chat_id: status.of(simulator.presence(chat_id)) for chat_id in chat_ids}
+    return {chat_id: presentation.status_of(simulator.presence(chat_id)) for chat_id in chat_ids}
 
 
 @pytest.mark.parametrize(("count", "too_large"), [(100, 75_000), (1500, 75_000), (1500, 1000)])

@@ -12,12 +12,12 @@ from django.contrib.staticfiles import finders
 from PIL import Image, ImageChops, ImageStat
 
 from lookup import svg
-from presence import badges, status
+from presence import presentation
 
 READABLE = 3.0  # WCAG 2.2, 1.4.11: graphical objects
 PROMISED = {
     *(f"status/{name}.png" for name in ("online", "idle", "dnd", "streaming", "offline")),
-    *(f"badges/chat/{key}.svg" for key in badges.NAMES),
+    *(f"badges/chat/{key}.svg" for key in presentation.BADGE_NAMES),
 }
 
 
@@ -60,10 +60,10 @@ def test_every_promised_picture_is_there_and_no_other() -> None:
     static = Path(settings.BASE_DIR) / "static"
     there = {path.relative_to(static).as_posix() for path in (*static.glob("status/*"), *static.glob("badges/chat/*"))}
     assert there == PROMISED
-    assert {f"status/{name}.png" for name in status.STATUSES} < PROMISED
+    assert {f"status/{name}.png" for name in presentation.STATUSES} < PROMISED
 
 
-@pytest.mark.parametrize("name", status.STATUSES)
+@pytest.mark.parametrize("name", presentation.STATUSES)
 def test_a_status_picture_is_a_small_transparent_png(name: str) -> None:
     path = file(f"status/{name}.png")
     assert path.stat().st_size < 4096
@@ -75,7 +75,7 @@ def test_a_status_picture_is_a_small_transparent_png(name: str) -> None:
         assert all(contrast(colour, ground) >= READABLE for colour in colours for ground in grounds())
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(status.STATUSES, 2)))
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(presentation.STATUSES, 2)))
 def test_statuses_differ_in_shape_even_when_they_are_small(one: str, other: str) -> None:
     """Of the 12 by 12 pixels of their masks, more than a tenth on average."""
     masks = []
@@ -85,7 +85,7 @@ def test_statuses_differ_in_shape_even_when_they_are_small(one: str, other: str)
     assert ImageStat.Stat(ImageChops.difference(*masks)).mean[0] > 25.5
 
 
-@pytest.mark.parametrize("key", badges.NAMES)
+@pytest.mark.parametrize("key", presentation.BADGE_NAMES)
 def test_a_badge_is_a_small_drawing_that_loads_nothing_and_is_seen_on_light_and_dark(key: str) -> None:
     text = file(f"badges/chat/{key}.svg").read_text()
     assert svg.svg_problems(text) == []

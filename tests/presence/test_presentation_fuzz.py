@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from presence import presentation, status
+from presence import presentation
 from presence.serializers import PresenceSerializer
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -126,4 +126,4 @@ def test_fields_of_any_value(data: st.DataObject) -> None:
     entries = presence.get("activities") if isinstance(presence, dict) else None
     objects_of_list = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
     assert len(answer["activities"]) == len(objects_of_list)
-    assert answer["status"]["status"] == status.of(presence)
+    assert answer["status"]["status"] == presentation.status_of(presence)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presence import status
+from presence import presentation
 
 STREAM = {"type": 1, "name": "Twitch"}
 GAME = {"type": 0, "name": "Chess"}
@@ -25,7 +25,7 @@ def presence(summary: object = "online", activities: object = (), **devices: obj
         *(
             (presence(told, **{device: told}), told)
             for device in ("desktop", "mobile", "web")
-            for told in status.STATUSES[:3]
+            for told in presentation.STATUSES[:3]
         ),
         # the first that is not offline
         (presence(desktop="dnd", mobile="online", web="idle"), "dnd"),
@@ -55,7 +55,7 @@ def presence(summary: object = "online", activities: object = (), **devices: obj
     ],
 )
 def test_devices_collapse_to_one_status(sent: dict[str, Any] | None, expected: str) -> None:
-    assert status.of(sent) == expected
+    assert presentation.status_of(sent) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_devices_collapse_to_one_status(sent: dict[str, Any] | None, expected: s
     ],
 )
 def test_a_running_stream_overrides_everything(sent: dict[str, Any]) -> None:
-    assert status.of(sent) == "streaming"
+    assert presentation.status_of(sent) == "streaming"
 
 
 @pytest.mark.parametrize("kind", [True, "1", 1.5, [1], {"1": 1}, None, 10**30, float("inf"), float("nan"), -1, 11])
 def test_what_is_no_number_one_is_no_stream(kind: object) -> None:
-    assert status.of(presence("idle", ({"type": kind},), desktop="idle")) == "idle"
+    assert presentation.status_of(presence("idle", ({"type": kind},), desktop="idle")) == "idle"
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_what_is_no_number_one_is_no_stream(kind: object) -> None:
     ],
 )
 def test_where_no_devices_are_told_the_summary_counts(sent: dict[str, Any], expected: str) -> None:
-    assert status.of(sent) == expected
+    assert presentation.status_of(sent) == expected
 
 
 @pytest.mark.parametrize(
     "bad", [True, 1, 1.5, None, [], {}, ["online"], {"a": 1}, "", "ONLINE", "invisible", "streaming"]
 )
 def test_a_device_of_another_type_is_passed_over(bad: object) -> None:
-    assert status.of(presence("idle", desktop=bad, mobile="dnd")) == "dnd"
-    assert status.of(presence(bad, desktop=bad)) == "offline"
-    assert status.of(presence("online", bad, desktop="idle")) == "idle"
+    assert presentation.status_of(presence("idle", desktop=bad, mobile="dnd")) == "dnd"
+    assert presentation.status_of(presence(bad, desktop=bad)) == "offline"
+    assert presentation.status_of(presence("online", bad, desktop="idle")) == "idle"

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.cache import caches
 
 from demo.chat_platform.running import Simulator
-from presence import status
+from presence import presentation
 from presence.hikari_feed import HikariFeed
 from presence.intervals import Intervals
 from presence.store import PresenceStore
@@ -128,7 +128,7 @@ def statuses(store: PresenceStore, chat_ids: list[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(chat_ids), 1000):
         for chat_id, snapshot in store.snapshots(chat_ids[start : start + 1000]).items():
-            found[chat_id] = status.of(snapshot.record.presence) if snapshot.record else "absent"
+            found[chat_id] = presentation.status_of(snapshot.record.presence) if snapshot.record else "absent"
     return found
 
 
