@@ -97,7 +97,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
     if record is None or answer.verdict is not Verdict.OK:
         raise _refusal(answer)
     if record.has_quota and not uses.take(record.key_id, now=now):
-        limits.REFUSED.count("key-uses")
+        limits.REFUSED.labels("key-uses").inc()
         raise UsageExceeded
     uses.buffer.note((record.key_id, now, 1))
     return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))

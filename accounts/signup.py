@@ -14,10 +14,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
+from prometheus_client import Counter
 
 from accounts import address_change, client_address, known_devices, mail, passwords, waiting_apps
 from accounts.credentials import find_user, note_failure
-from accounts.metrics import Counter
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 
@@ -70,7 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
-        SIGN_INS.count("signed_up" if signup else "signed_in")
+        SIGN_INS.labels("signed_up" if signup else "signed_in").inc()
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
         known_devices.remember(request, response, user)
         return response
@@ -96,7 +96,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{login.lower()} {place}"
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        SIGN_INS.count("refused")
+        SIGN_INS.labels("refused").inc()
         note_failure(find_user(credentials), method="password")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:

@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
+from prometheus_client import values
+
+from accounts.metrics import process_files
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
@@ -213,6 +216,19 @@ def require_library(variable: str, name: str) -> None:
         raise ImproperlyConfigured(
             f"{variable} is set, and the library {name} is not installed: install requirements-observability.lock."
         )
+
+
+def count_in(directory: Path) -> None:
+    """Let prometheus_client keep the values of this process in `directory`.
+
+    It chooses the kind of its values by its environment when it is imported, which may be before the settings.
+    """
+    try:
+        folder = process_files.begin(directory)
+    except OSError as error:
+        raise ImproperlyConfigured(f"METRICS_DIR: {directory} cannot be written: {error.strerror}.") from None
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    values.ValueClass = values.get_value_class()
 
 
 def traces_endpoint() -> str:

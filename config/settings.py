@@ -47,8 +47,10 @@ if SENTRY_DSN:
     env.require_library("SENTRY_DSN", "sentry_sdk")
 LOGGING = logs.options(with_sentry=bool(SENTRY_DSN))
 ACCESS_LOG = env.flag("ACCESS_LOG", default=not EMBEDDED)
-METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # or several, with commas; without it nothing is counted
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # or several, with commas; without it nothing is written
 METRICS_DIR = Path(env.text("METRICS_DIR", str(VAR_DIR / "metrics"))).resolve()  # one for all processes of a host
+if METRICS_TOKEN:
+    env.count_in(METRICS_DIR)
 TRACES_ENDPOINT = env.traces_endpoint()
 if TRACES_ENDPOINT:
     env.require_library("OTEL_EXPORTER_OTLP_ENDPOINT", "opentelemetry.exporter.otlp.proto.http")

@@ -14,9 +14,9 @@ from typing import cast
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.http import http_date, parse_http_date_safe
+from prometheus_client import Counter
 
 from accounts import api_view, content_security, metrics
-from accounts.metrics import Counter
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 
@@ -138,7 +138,7 @@ class _Counted(Iterator[bytes]):
 
     def __next__(self) -> bytes:
         piece = next(self._pieces)
-        DELIVERED.count(amount=len(piece))
+        DELIVERED.inc(len(piece))
         return piece
 
     def close(self) -> None:

@@ -245,7 +245,7 @@ class _Receiver(FileUploadHandler):
         received = self._received[-1]
         received.size += len(raw_data)
         if received.size > self._max_size:
-            limits.REFUSED.count("plan-file-size")
+            limits.REFUSED.labels("plan-file-size").inc()
             self._refuse(FileTooLarge(self._max_size))
         try:
             if self._output is not None:
@@ -387,7 +387,7 @@ class _ApiReceiver(_Receiver):
                 self._refusal.error += f" {KEY_FIRST}"
         if refusal := self._refusal or refusal:
             if isinstance(refusal, FileTooLarge):
-                limits.REFUSED.count("plan-file-size")
+                limits.REFUSED.labels("plan-file-size").inc()
             raise refusal
         received = next(iter(self._received), Received(""))
         if received.path is None or not received.is_complete:

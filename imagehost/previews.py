@@ -19,9 +19,9 @@ from datetime import datetime, timedelta
 from django.db import connections, transaction
 from django.db.models import Count, F, Min, OuterRef, Q, Subquery
 from django.utils import timezone
+from prometheus_client import Counter
 
 from accounts.jobs import let_go_of_connections
-from accounts.metrics import Counter
 from imagehost import media, probing, storage
 from imagehost.models import File, FileQuerySet, PreviewState, PreviewTurn
 from imagehost.prober import confinement
@@ -327,7 +327,7 @@ def _finish(file: File, preview: Preview) -> bool:
     """Set the row of a stored preview to MADE; False: it was deleted, or another worker made it. 1 query, else 2."""
     made = {"preview_width": preview.width, "preview_height": preview.height}
     if _claimed(file).update(preview_state=PreviewState.MADE, **made):
-        PREVIEWS.count("made")
+        PREVIEWS.labels("made").inc()
         return True
     if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
         _take_back(file)
@@ -381,7 +381,7 @@ def _give_up(file: File, *, attempts: int | None = None) -> int:
     """Set the preview to FAILED; 1, or 0 where the file was deleted or another worker has the claim."""
     attempts = file.preview_attempts if attempts is None else attempts
     given_up = _claimed(file).update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
-    PREVIEWS.count("failed", amount=given_up)
+    PREVIEWS.labels("failed").inc(given_up)
     return given_up
 
 
@@ -392,7 +392,7 @@ def _postpone(file: File, work: Work) -> int:
         work.given_up += changed
         return changed
     changed = _claimed(file).update(preview_due_at=timezone.now() + PAUSES[file.preview_attempts - 1])
-    PREVIEWS.count("postponed", amount=changed)
+    PREVIEWS.labels("postponed").inc(changed)
     work.postponed += changed
     return changed
 

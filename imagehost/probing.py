@@ -8,7 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from accounts.metrics import Histogram
+from prometheus_client import Histogram
+
 from imagehost.media import FileFacts, MediaType
 from imagehost.prober import client, wire
 
@@ -16,7 +17,7 @@ EXAMINATIONS = Histogram(
     "hearth_examination_seconds",
     "Seconds of the prober for a file, by task and outcome: ok, invalid, killed (a bomb), failed (the service).",
     ("task", "outcome"),
-    (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
 LONGEST_SIDE = 640
 """Pixels of a preview."""
@@ -97,7 +98,7 @@ def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
     except client.Failed as error:
         raise ProberFailed(str(error)) from error
     finally:
-        EXAMINATIONS.note((request["task"], outcome), perf_counter() - began_at)
+        EXAMINATIONS.labels(request["task"], outcome).observe(perf_counter() - began_at)
     if "invalid" in answer.message:
         raise InvalidMedia(answer.message["invalid"], answer.seconds)
     return answer

@@ -19,7 +19,7 @@ def reserve(*, owner_id: str, size: int, most: int) -> None:
         return
     Usage.objects.bulk_create([Usage(owner_id=owner_id)], ignore_conflicts=True)
     if not _add(owner_id, size, most):
-        REFUSED.count("plan-storage")
+        REFUSED.labels("plan-storage").inc()
         raise QuotaExceeded
 
 

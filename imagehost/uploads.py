@@ -17,10 +17,10 @@ from pathlib import Path
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db import Error as DatabaseFailed
 from django.db.models import QuerySet
+from prometheus_client import Counter
 
 from accounts import hashing, jobs, users
 from accounts.errors import ApiError
-from accounts.metrics import Counter
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
@@ -85,13 +85,13 @@ def store(owner: UploadOwner, incoming: Incoming, *, now: datetime) -> Uploaded:
     Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; then nothing is stored or booked,
     at the latest after an hour where the database is unavailable.
     """
-    BYTES.count(amount=incoming.size)
+    BYTES.inc(incoming.size)
     try:
         uploaded = _store(owner, incoming, now)
     except ApiError as error:
-        UPLOADS.count(error.code or "other")
+        UPLOADS.labels(error.code or "other").inc()
         raise
-    UPLOADS.count("stored")
+    UPLOADS.labels("stored").inc()
     return uploaded
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from tests.support import databases, environment
+from tests.support import databases, environment, metric_values
 
 environment.prepare()
 pytest_plugins = ["tests.support.no_skips", "tests.support.live_servers"]
@@ -17,6 +17,7 @@ def pytest_configure() -> None:
     """Before Django is set up."""
     from django.conf import settings
 
+    metric_values.prepare()
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
@@ -78,7 +79,7 @@ def _nothing_is_left_over() -> None:
     from django.conf import settings
     from django.core.cache import cache
 
-    from accounts import limits, metrics
+    from accounts import limits
     from accounts.api_keys import uses
     from config import timed_calls
     from config.observability import access_log
@@ -86,7 +87,6 @@ def _nothing_is_left_over() -> None:
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
-    metrics.forget()
     timed_calls.forget()
     uses.buffer.clear()
     access_log.buffer.clear()

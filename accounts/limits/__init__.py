@@ -18,10 +18,10 @@ from typing import NamedTuple, Protocol, Self
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from prometheus_client import Counter
 
 from accounts import epoch
 from accounts.kept_settings import from_settings
-from accounts.metrics import Counter
 from accounts.once import Once
 
 MINUTE = timedelta(minutes=1)
@@ -309,7 +309,7 @@ def peek(window: Window) -> int:
 def _noted(seconds_left: int, window: Window) -> int:
     """A refusal is counted under the first of its windows."""
     if seconds_left:
-        REFUSED.count(window.limit.name)
+        REFUSED.labels(window.limit.name).inc()
     return seconds_left
 
 
@@ -327,7 +327,8 @@ def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         asked.is_counted = False
     answer = _store().check_key(asked, load)
     if answer.seconds_left:
-        REFUSED.count(asked.address.limit.name if answer.verdict is Verdict.ADDRESS_LIMITED else asked.limit.name)
+        limit = asked.address.limit if answer.verdict is Verdict.ADDRESS_LIMITED else asked.limit
+        REFUSED.labels(limit.name).inc()
     return answer
 
 

@@ -18,11 +18,11 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from accounts import metrics as counted
-from accounts.metrics import metric_text
-from accounts.metrics.metric_files import CountsUnavailable
+from accounts import metrics as accounts_metrics
+from accounts.metrics.process_files import ProcessCollector
 from accounts.models import JobRun
 from config import backups, jobs, readiness, timed_calls, views
 from imagehost import previews
@@ -79,25 +79,35 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """
     if not settings.METRICS_TOKEN:
         return views.not_found(request)
-    if not metric_text.is_authorized(request.headers.get("Authorization", "")):
+    if not accounts_metrics.is_authorized(request.headers.get("Authorization", "")):
         return _text("A bearer token is required.\n", status=401, headers={"WWW-Authenticate": "Bearer"})
     try:
-        counts, processes = counted.collected()
-    except (CountsUnavailable, OSError) as error:
+        counted = ProcessCollector(settings.METRICS_DIR)
+    except OSError as error:
         logger.error("The counts of the processes cannot be read: %s", error)
         return _text("The counts cannot be read: see the log.\n", status=503)
-    families = [*metric_text.counted({**counts.totals, **counts.gauges}), *_state_families(processes)]
-    return HttpResponse(metric_text.text(families), content_type=metric_text.CONTENT_TYPE)
+    text = accounts_metrics.text(counted, StateCollector(counted.running))
+    return HttpResponse(text, content_type=accounts_metrics.CONTENT_TYPE)
 
 
 def _text(sentence: str, *, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
     return HttpResponse(sentence, status=status, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-def _state_families(processes: int) -> Iterator[Metric]:
-    yield metric_text.family(PROCESSES, [((), float(processes))])
-    for family, samples in state():
-        yield metric_text.family(family, samples, is_counter=family.only_grows)
+class StateCollector(Collector):
+    """The state of the service, read when it is scraped. `processes`: that run on this host."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+
+    def collect(self) -> Iterator[Metric]:
+        processes: Samples = [((), float(self._processes))]
+        for family, samples in [(PROCESSES, processes), *state()]:
+            kind, suffix = ("counter", "_total") if family.only_grows else ("gauge", "")
+            metric = Metric(family.name, family.help, kind)
+            for labels, value in samples:
+                metric.add_sample(family.name + suffix, dict(zip(family.labels, labels, strict=True)), value)
+            yield metric
 
 
 def state() -> Iterator[tuple[Family, Samples]]:

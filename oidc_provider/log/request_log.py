@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils import timezone
+from prometheus_client import Counter
 
 from accounts import client_address, request_context
-from accounts.metrics import Counter
 from accounts.write_behind import WriteBehindBuffer
 from oidc_provider.log import request_records
 from oidc_provider.models import OK, RequestKind
@@ -70,7 +70,7 @@ class _Noting:
         _current.reset(self._token)
         note = self._note
         note.outcome = note.outcome or ("server_error" if raised else OK)
-        REQUESTS.count(note.kind.lower(), note.outcome)
+        REQUESTS.labels(note.kind.lower(), note.outcome).inc()
         request_context.about(client_id=note.client_id, user_id=note.user_id)
         if note.outcome != OK:
             request_context.failed(note.outcome)

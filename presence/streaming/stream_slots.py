@@ -16,18 +16,22 @@ from contextlib import contextmanager
 from django.conf import settings
 from django.core.cache import cache
 from django_redis.exceptions import ConnectionInterrupted
+from prometheus_client import Gauge
 from redis import RedisError
 
 from accounts.errors import KeyRateLimited, Unavailable
-from accounts.metrics import Gauge
 
 LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
 RETRY = 15  # seconds, until another stream may have ended
 
 logger = logging.getLogger(__name__)
 
-STREAMS = Gauge("hearth_event_streams", "Event streams that are open.")
-LIMIT = Gauge("hearth_event_streams_limit", "Event streams that may be open: PRESENCE_STREAMS of each process.")
+STREAMS = Gauge("hearth_event_streams", "Event streams that are open.", multiprocess_mode="livesum")
+LIMIT = Gauge(
+    "hearth_event_streams_limit",
+    "Event streams that may be open: PRESENCE_STREAMS of each process.",
+    multiprocess_mode="livesum",
+)
 
 _lock = threading.Lock()
 _numbers = itertools.count()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,9 @@ import requests
 from django.core.management.base import CommandError
 from pytest_django import Settings
 
-from accounts import limits, metrics
+from accounts import limits
 from accounts.metrics import metrics_server
+from tests.support import metric_values
 
 TOKEN = "a-token-of-the-scraper"
 
@@ -23,11 +23,10 @@ def _free_port() -> int:
 
 
 @pytest.fixture(autouse=True)
-def _on(settings: Settings, tmp_path: Path) -> Iterator[None]:
+def _on(settings: Settings, tmp_path: Path) -> None:
     settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
+    metric_values.begin(settings.METRICS_DIR)
     settings.METRICS_HOST, settings.METRICS_PORT = "127.0.0.1", _free_port()
-    yield
-    metrics.forget()
 
 
 def ask(settings: Settings, path: str, authorization: str = "") -> requests.Response:
@@ -37,7 +36,7 @@ def ask(settings: Settings, path: str, authorization: str = "") -> requests.Resp
 
 def test_it_returns_the_counts_to_a_caller_with_the_token(settings: Settings) -> None:
     with metrics_server.running():
-        limits.REFUSED.count("api")
+        limits.REFUSED.labels("api").inc()
         answer = ask(settings, "/metrics", f"Bearer {TOKEN}")
     assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, "text/plain")
     assert 'hearth_refusals_total{limit="api"} 1.0' in answer.text

@@ -202,6 +202,15 @@ def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -
     assert sorted(kept) == ["chat_simulator", "secret_key", "signing_key_encryption_key"]
 
 
+def test_a_directory_of_metrics_that_cannot_be_written_stops_the_start(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for token, code in (("", 0), ("a-token", 1)):
+        started = _settings_with({"METRICS_TOKEN": token, "METRICS_DIR": str(file)}, tmp_path)
+        assert started.returncode == code
+    assert f"METRICS_DIR: {file} cannot be written: Not a directory." in started.stderr
+
+
 def test_a_value_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "secret"
     path.write_text("a secret\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +21,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import limits, metrics
+from accounts import limits
 from accounts.databases.statements import Statement
 from accounts.metrics import engine_time
 from accounts.models import JobRun, Permission
@@ -36,6 +35,7 @@ from presence import store
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.presence import lookups
+from tests.support import metric_values
 from tests.support import wsgi as wsgi_requests
 
 TOKEN = "a-token-of-the-scraper"
@@ -47,10 +47,9 @@ pytestmark = pytest.mark.django_db(transaction=True)  # a scrape reads in thread
 
 
 @pytest.fixture(autouse=True)
-def _on(settings: Settings, tmp_path: Path) -> Iterator[None]:
+def _on(settings: Settings, tmp_path: Path) -> None:
     settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
-    yield
-    metrics.forget()
+    metric_values.begin(settings.METRICS_DIR)
 
 
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -73,9 +72,9 @@ def value(series: Series, metric: str, /, **labels: str) -> float | None:
 
 
 def requests_of(series: Series) -> dict[tuple[str, str, str], float]:
-    """The number of requests by route, method and status, without the scrapes themselves."""
+    """The number of requests by route, method and status, without the scrapes and what earlier tests sent."""
     counts = [(dict(labels), number) for (name, labels), number in series.items() if name == f"{SECONDS}_count"]
-    rows = {(row["route"], row["method"], row["status"]): number for row, number in counts}
+    rows = {(row["route"], row["method"], row["status"]): number for row, number in counts if number}
     return {row: number for row, number in rows.items() if row[0] != "/metrics"}
 
 
@@ -136,8 +135,8 @@ def test_nothing_is_counted_without_a_token(client: Client, settings: Settings) 
     settings.METRICS_TOKEN = ""
     client.get("/healthz")
     wsgi_requests.send("/api/lookup/user")
-    assert len(metrics.buffer) == 0
-    assert not settings.METRICS_DIR.exists()
+    settings.METRICS_TOKEN = TOKEN
+    assert requests_of(scraped()) == {}
 
 
 # --- Requests ---
@@ -216,12 +215,13 @@ def test_a_token_request_is_counted_by_grant_and_error(client: Client) -> None:
     assert value(scraped(), "hearth_provider_requests_total", kind="refresh", outcome="invalid_client") == 1
 
 
-def test_the_time_of_database_and_redis_is_measured_by_engine_and_kind_of_call() -> None:
+def test_the_time_of_database_and_redis_is_measured_by_engine_and_kind_of_call(settings: Settings) -> None:
     """Past Django's hooks in the lane, through them elsewhere; each call once."""
     UserFactory(username="Ada")
     ApiKeyFactory(secret="a-secret-of-a-key", permissions=list(Permission.values))
     connection.close()  # the next one is made while metrics are on
-    metrics.forget()
+    metric_values.begin(settings.METRICS_DIR / "from-now-on")
+    settings.METRICS_DIR /= "from-now-on"
     for _ in range(2):
         wsgi_requests.send("/api/lookup/username/ada", "key=a-secret-of-a-key")
     cache.get("nothing")
@@ -247,7 +247,6 @@ def test_nothing_of_the_database_is_measured_without_a_token(settings: Settings)
     connection.close()
     UserFactory(username="Ada")
     assert connection.execute_wrappers == []
-    assert len(metrics.buffer) == 0
 
 
 def test_statements_by_hand_go_past_django_while_they_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,9 +255,9 @@ def test_statements_by_hand_go_past_django_while_they_are_measured(monkeypatch: 
     assert connection.execute_wrappers == [engine_time.timed]
     monkeypatch.setattr(Statement, "_through_django", None)
     assert Statement("SELECT 1", "i").one() == (1,)
-    events = [event for event in metrics.buffer._notes if event[0] is engine_time.SECONDS]
-    assert [event[1] for event in events] == [("postgresql", "read")]
-    assert 0 < events[0][2] < 5
+    series, labels = scraped(), {"engine": "postgresql", "call": "read"}
+    assert value(series, "hearth_engine_seconds_count", **labels) == 1
+    assert 0 < (value(series, "hearth_engine_seconds_sum", **labels) or 0) < 5
 
 
 # --- The state ---
@@ -358,9 +357,8 @@ def test_a_database_that_hangs_holds_no_scrape(client: Client, monkeypatch: pyte
         goes_on.set()
 
 
-def test_a_directory_that_cannot_be_written_is_503_and_stops_no_request(client: Client, settings: Settings) -> None:
-    settings.METRICS_DIR.parent.joinpath("file").touch()
-    settings.METRICS_DIR = settings.METRICS_DIR.parent / "file"
+def test_a_directory_that_cannot_be_read_is_503_and_stops_no_request(client: Client, settings: Settings) -> None:
+    settings.METRICS_DIR = settings.METRICS_DIR / "guard"
     assert client.get("/healthz").status_code == 200
     assert client.get("/metrics", headers=AUTHORIZED).status_code == 503
 

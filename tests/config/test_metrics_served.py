@@ -41,7 +41,7 @@ def wait_for(server: Server, number: float, name: str, **labels: str) -> None:
 
 def workers(directory: Path) -> list[int]:
     """Those that have counted something, by process id."""
-    return [int(path.name.partition("-")[0]) for path in (directory / "metrics").glob("*.lock")]
+    return [int(path.stem.partition("_")[2]) for path in (directory / "metrics").glob("*/histogram_*.db")]
 
 
 def ask(server: Server) -> None:

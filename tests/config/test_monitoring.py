@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 from django.core.management import get_commands
+from prometheus_client import REGISTRY, Counter, Histogram
+from prometheus_client.metrics import MetricWrapperBase
 
-from accounts.metrics import METRICS, Counter, Histogram
 from config.observability import metrics
 
 pytestmark = pytest.mark.once
@@ -30,11 +31,10 @@ def exported() -> dict[str, set[str]]:
     """The labels of each series that /metrics may have, by name."""
     importlib.import_module("config.web.wsgi")  # loads what defines metrics, as a server does
     series: dict[str, set[str]] = {}
-    for metric in METRICS.values():
-        names = [f"{metric.name}_total"] if isinstance(metric, Counter) else [metric.name]
-        if isinstance(metric, Histogram):
-            names = [f"{metric.name}_{part}" for part in ("bucket", "count", "sum")]
-        series |= {name: set(metric.labels) for name in names}
+    for metric in [*REGISTRY._collector_to_names]:
+        if isinstance(metric, MetricWrapperBase):
+            parts = {Counter: ("_total",), Histogram: ("_bucket", "_count", "_sum")}.get(type(metric), ("",))
+            series |= {metric._name + part: set(metric._labelnames) for part in parts}
     for family in (*metrics.FAMILIES, metrics.PROCESSES):
         series[f"{family.name}_total" if family.only_grows else family.name] = set(family.labels)
     return series
