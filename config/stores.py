@@ -8,6 +8,7 @@ from django.conf import settings
 from config import env
 
 OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
+LOCK_SECONDS = 10  # for which a statement of a web server waits for a lock
 
 
 def address(url: str) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def postgresql(
     """
     pool = _pool(pool_size) if pool_size else {}
     return {
-        "ENGINE": "accounts.databases.postgresql",  # Django's, with bounded waits
+        "ENGINE": "accounts.databases.postgresql",  # Django's, with a deadline
         "CONN_MAX_AGE": 0 if pool_size else None,
         # Django's cursors on the server outlive the transaction, and with it the pooler's connection.
         "DISABLE_SERVER_SIDE_CURSORS": is_pooled_by_transaction,
@@ -49,20 +50,20 @@ def postgresql(
 
 
 def bound_waits() -> None:
-    """Limit how long requests of this process wait for PostgreSQL: for one that hangs, and for a long statement.
+    """Limit how long requests of this process wait for PostgreSQL: for a long statement, a lock, and one that hangs.
 
     Call this in a web server, before there is a connection. A pooler by transaction takes no options of a session:
-    deploy/pgbouncer.ini limits statements there.
+    deploy/pgbouncer.ini limits statements and locks there.
     """
-    if settings.EMBEDDED:
+    if settings.EMBEDDED or not settings.DATABASE_STATEMENT_SECONDS:
         return
-    from accounts.databases.postgresql import watched  # loads psycopg
+    from accounts.databases.postgresql import deadline  # loads psycopg
 
-    watched.bound_waits()
+    deadline.seconds = settings.DATABASE_STATEMENT_SECONDS + OUTAGE_SECONDS
     database = settings.DATABASES["default"]
-    if settings.DATABASE_STATEMENT_SECONDS and not database["DISABLE_SERVER_SIDE_CURSORS"]:
-        limit = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s"
-        database["OPTIONS"]["options"] = f"{limit} {database['OPTIONS'].get('options', '')}".strip()
+    if not database["DISABLE_SERVER_SIDE_CURSORS"]:
+        limits = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s -c lock_timeout={LOCK_SECONDS}s"
+        database["OPTIONS"]["options"] = f"{limits} {database['OPTIONS'].get('options', '')}".strip()
 
 
 def _pool(size: int) -> dict[str, Any]:

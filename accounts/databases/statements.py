@@ -13,23 +13,21 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts.databases import database_connections
 from accounts.kept_settings import from_settings
 from accounts.metrics import engine_time
 
-if TYPE_CHECKING:
-    from accounts.databases.postgresql.watched import StatementServer
-
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
+    import psycopg
     from psycopg import errors, pq
 
-    from accounts.databases.postgresql import watched
+    from accounts.databases.postgresql.deadline import Connection, NoAnswer
 
     _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
@@ -40,7 +38,6 @@ Converters = tuple[tuple[int, Convert], ...]  # by the number of the column
 Values = Sequence[bytes | None]  # as PostgreSQL reads them
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
-_PREPARED = "_prepared_by_hand"  # on psycopg's connection: the names of the statements that the server has
 _NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: gone (PgBouncer, DISCARD), or a migration changed what it answers
 
 
@@ -86,7 +83,7 @@ class Statement:
         if database.connection is None:
             database.ensure_connection()
         if database.vendor == "postgresql":
-            return self._through_libpq(database, [_encoded(value) for value in values])
+            return self._rows(self._through_libpq(database, [_encoded(value) for value in values]))
         with database.wrap_database_errors:
             found = database.connection.execute(self._sqlite, _adapted(values)).fetchall()
         return [_converted(row, self._from_sqlite) for row in found]
@@ -97,18 +94,41 @@ class Statement:
             cursor.execute(self._django, [adapted[index] for index in self._order])
             return [_converted(row, self._from_driver) for row in cursor.fetchall()]
 
-    def _through_libpq(self, database: BaseDatabaseWrapper, values: Values) -> list[Row]:
+    def _through_libpq(self, database: BaseDatabaseWrapper, values: Values) -> pq.abc.PGresult:
         try:
-            result = self._on_primary(database, values)
-        except OperationalError:
-            if database.is_usable():
-                raise
-            database.close()
-            if not self._is_read:
-                raise
-            database.ensure_connection()
-            result = self._on_primary(database, values)
-        return self._rows(result)
+            return self._executed(database.connection, values)
+        except psycopg.Error as error:
+            is_ended = isinstance(error, psycopg.OperationalError) and not database.is_usable()
+            if is_ended:
+                database.close()
+            if not is_ended or isinstance(error, NoAnswer) or not self._is_read:
+                with database.wrap_database_errors:
+                    raise
+        database.ensure_connection()
+        with database.wrap_database_errors:
+            return self._executed(database.connection, values)
+
+    def _executed(self, raw: Connection, values: Values) -> pq.abc.PGresult:
+        """Raises psycopg.Error."""
+        if not _is_preparing():
+            raw.pgconn.send_query_params(self._sql, values)
+            return _checked(raw, raw.result())
+        if self._name not in raw.prepared:
+            self._prepare(raw)
+        raw.pgconn.send_query_prepared(self._name, values)
+        result = raw.result()
+        if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
+            raw.pgconn.send_query(b"DEALLOCATE " + self._name)
+            raw.result()  # an error, where the server does not have it, changes nothing
+            self._prepare(raw)
+            raw.pgconn.send_query_prepared(self._name, values)
+            result = raw.result()
+        return _checked(raw, result)
+
+    def _prepare(self, raw: Connection) -> None:
+        raw.pgconn.send_prepare(self._name, self._sql)
+        _checked(raw, raw.result())
+        raw.prepared.add(self._name)
 
     def _rows(self, result: pq.abc.PGresult) -> list[Row]:
         get = result.get_value
@@ -122,39 +142,17 @@ class Statement:
             for row in range(result.ntuples)
         ]
 
-    def _on_primary(self, database: BaseDatabaseWrapper, values: Values) -> pq.abc.PGresult:
-        raw = database.connection
-        with database.wrap_database_errors:
-            return self._executed(watched.WatchedServer(raw), vars(raw).setdefault(_PREPARED, set()), values)
-
-    def _executed(self, server: StatementServer, prepared: set[bytes], values: Values) -> pq.abc.PGresult:
-        """`prepared`: the names of the statements that the server has. Raises psycopg's errors."""
-        if not _is_preparing():
-            return _checked(server, server.exec_params(self._sql, values))
-        result = self._run(server, values, prepared)
-        if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
-            prepared.discard(self._name)
-            server.exec_(b"DEALLOCATE " + self._name)  # an error, where it is gone already, changes nothing
-            result = self._run(server, values, prepared)
-        return _checked(server, result)
-
-    def _run(self, server: StatementServer, values: Values, prepared: set[bytes]) -> pq.abc.PGresult:
-        if self._name not in prepared:
-            _checked(server, server.prepare(self._name, self._sql))
-            prepared.add(self._name)
-        return server.exec_prepared(self._name, values)
-
 
 @from_settings
 def _is_preparing() -> bool:
     return settings.DATABASE_PREPARED_STATEMENTS
 
 
-def _checked(server: StatementServer, result: pq.abc.PGresult) -> pq.abc.PGresult:
-    """`result`, unless it is an error: psycopg's exception for it."""
+def _checked(raw: Connection, result: pq.abc.PGresult) -> pq.abc.PGresult:
+    """Return `result`, unless it is an error: raises psycopg's exception for it."""
     if result.status in _DONE:
         return result
-    if server.status == pq.ConnStatus.BAD:
+    if raw.pgconn.status == pq.ConnStatus.BAD:
         raise errors.OperationalError("The connection to the database has ended.")
     raise errors.error_from_result(result)
 

@@ -1,11 +1,15 @@
-"""A PostgreSQL that takes connections and statements, and answers none, keeps no thread of a web server waiting."""
+"""A PostgreSQL that takes connections and statements and answers none keeps a web server waiting until the deadline."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,55 +17,79 @@ from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts.databases import database_connections
-from accounts.databases.postgresql import watched
+from accounts.databases.postgresql import deadline
 from accounts.databases.postgresql.base import DatabaseWrapper
-from accounts.databases.postgresql.watched import ServerHangs
+from accounts.databases.postgresql.deadline import NoAnswer
 from accounts.databases.statements import Statement
-from tests.imagehost import relay
+from tests.support import ports
+from tests.support.servers import POSTGRES_OPTIONS, Postgres
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NUMBER = Statement("SELECT 7", "i")
+SECONDS = 1.0
+CONNECT_SECONDS = 2
+SLACK = 2.0  # of a busy machine
+LARGE = 20_000_000
 POOL = {"min_size": 1, "max_size": 2, "timeout": 1.5, "reconnect_timeout": 0}
 
 
-class Wire:
-    """Between this process and the server. While it hangs, what is sent is received, and nothing is answered."""
+class Server:
+    """A server that can be stopped: its system then accepts connections and statements, and it answers none."""
 
-    def __init__(self) -> None:
-        self.port = 0
-        self._passes = threading.Event()
-        self._passes.set()
+    def __init__(self, port: int, pid: int) -> None:
+        self.port, self._pid = port, pid
+        self._stopped: list[int] = []
 
     def hang(self) -> None:
-        self._passes.clear()
+        self._stopped = [self._pid, *self._children()]
+        self._send(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        self._passes.set()
+        self._send(signal.SIGCONT)
+        self._stopped = []
 
-    def watch(self) -> Callable[[int], bool]:
-        return lambda count: self._passes.wait(60)
+    def _children(self) -> list[int]:
+        return [int(pid) for pid in Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text().split()]
+
+    def _send(self, number: signal.Signals) -> None:
+        for pid in self._stopped:
+            with contextlib.suppress(ProcessLookupError):  # a backend that has ended
+                os.kill(pid, number)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        directory.chmod(0o755)  # PostgreSQL's own user has to pass through
+        (port,) = stack.enter_context(ports.held(1))
+        postgres = Postgres(directory)
+        postgres.make(directory / "hanging")
+        yield Server(port, postgres.start(directory / "hanging", port, POSTGRES_OPTIONS, stack).pid)
 
 
 @pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
-    """In a process that bounds its waits and knows of no server yet."""
-    monkeypatch.setattr(watched, "_is_bounded", True)
-    monkeypatch.setattr(watched, "_servers", {})
-    wire = Wire()
-    with relay.relaying(int(connection.settings_dict["PORT"]), upward=wire.watch()) as wire.port:
-        yield wire
-        wire.go_on()
+def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The server, in a process that has a deadline."""
+    monkeypatch.setattr(deadline, "seconds", SECONDS)
+    yield running
+    running.go_on()
+
+
+def wrapper(server: Server, **options: object) -> DatabaseWrapper:
+    values = {**connection.settings_dict, "NAME": "postgres", "USER": "tests", "HOST": "127.0.0.1"}
+    values |= {"PORT": str(server.port), "OPTIONS": {"connect_timeout": CONNECT_SECONDS, **options}}
+    return DatabaseWrapper({**values, "CONN_MAX_AGE": 0 if options else None, "CONN_HEALTH_CHECKS": False}, "hanging")
 
 
 @pytest.fixture
-def database(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[BaseDatabaseWrapper]:
-    """Django's connection through the wire, which statements by hand take, too."""
-    through = connection.copy()
-    through.settings_dict = {**through.settings_dict, "HOST": "127.0.0.1", "PORT": str(wire.port)}
+def database(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[BaseDatabaseWrapper]:
+    """Django's connection to the server, which statements by hand take, too."""
+    through = wrapper(server)
     monkeypatch.setattr(database_connections, "of_thread", lambda: through)
     yield through
-    wire.go_on()
+    server.go_on()
     through.close()
 
 
@@ -77,8 +105,93 @@ def by_hand(database: BaseDatabaseWrapper) -> int:
     return int(row[0])
 
 
+def raised_in_time(ask: Callable[[], object], seconds: float) -> OperationalError:
+    began_at = time.monotonic()
+    with pytest.raises(OperationalError) as raised:
+        ask()
+    assert time.monotonic() - began_at < seconds + SLACK
+    return raised.value
+
+
+@pytest.mark.parametrize("ask", [by_cursor, by_hand])
+def test_a_statement_ends_at_the_deadline_and_the_server_is_found_again(
+    server: Server, database: BaseDatabaseWrapper, ask: Callable[[BaseDatabaseWrapper], int]
+) -> None:
+    assert ask(database) == 7
+    held = database.connection
+    server.hang()
+    error = raised_in_time(lambda: ask(database), SECONDS)
+    assert isinstance(error.__cause__, NoAnswer)
+    assert held.closed  # a late answer reaches nothing
+    database.close_if_unusable_or_obsolete()
+    raised_in_time(lambda: ask(database), CONNECT_SECONDS)
+    server.go_on()
+    assert ask(database) == 7
+
+
+def test_a_transaction_ends_at_the_deadline(server: Server, database: BaseDatabaseWrapper) -> None:
+    database.set_autocommit(autocommit=False)
+    assert by_cursor(database) == 7
+    held = database.connection
+    server.hang()
+    raised_in_time(lambda: by_cursor(database), SECONDS)
+    assert held.closed
+    database.close()
+    server.go_on()
+    assert by_cursor(database) == 7
+
+
+def test_a_long_statement_ends_by_its_own_limit_and_the_connection_stays(database: BaseDatabaseWrapper) -> None:
+    with database.cursor() as cursor:
+        cursor.execute("SET statement_timeout = '300ms'")
+    held = database.connection
+    for ask in (lambda: Statement("SELECT 7 FROM pg_sleep(30)", "i").one(), lambda: _sleep(database)):
+        error = raised_in_time(ask, SECONDS)
+        assert isinstance(error.__cause__, psycopg.errors.QueryCanceled)
+    assert (by_hand(database), by_cursor(database)) == (7, 7)
+    assert database.connection is held
+
+
+def _sleep(database: BaseDatabaseWrapper) -> None:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(30)")
+
+
+def test_large_values_and_answers_pass(database: BaseDatabaseWrapper) -> None:
+    text = "x" * LARGE
+    assert Statement("SELECT CAST($1 AS text)", "s").one(text) == (text,)
+    assert by_hand(database) == 7
+
+
+def test_a_program_that_is_no_web_server_waits(
+    server: Server, database: BaseDatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert by_cursor(database) == 7
+    monkeypatch.setattr(deadline, "seconds", None)
+    server.hang()
+    timer = threading.Timer(SECONDS + 0.5, server.go_on)
+    timer.start()
+    assert (by_cursor(database), by_hand(database)) == (7, 7)
+    timer.join()
+
+
+def test_a_pool_gives_no_connection_that_was_given_up(server: Server) -> None:
+    pooled = wrapper(server, pool=dict(POOL))
+    try:
+        assert by_cursor(pooled) == 7
+        server.hang()
+        raised_in_time(lambda: by_cursor(pooled), SECONDS)
+        pooled.close()
+        raised_in_time(lambda: by_cursor(pooled), CONNECT_SECONDS)
+        server.go_on()
+        assert until_it_answers(lambda: by_cursor(pooled)) == 7
+    finally:
+        pooled.close()
+        pooled.close_pool()
+
+
 def until_it_answers(ask: Callable[[], int]) -> int:
-    """Every request of a second is refused before another one may try."""
+    """The pool tries again only when the next connection is needed."""
     give_up_at = time.monotonic() + 30
     while True:
         try:
@@ -86,89 +199,6 @@ def until_it_answers(ask: Callable[[], int]) -> int:
         except OperationalError:
             assert time.monotonic() < give_up_at
             time.sleep(0.1)
-
-
-@pytest.mark.parametrize("ask", [by_cursor, by_hand])
-def test_a_statement_ends_while_the_server_hangs_and_the_next_ones_at_once(
-    wire: Wire, database: BaseDatabaseWrapper, ask: Callable[[BaseDatabaseWrapper], int]
-) -> None:
-    assert ask(database) == 7
-    wire.hang()
-    with pytest.raises(OperationalError) as raised:
-        ask(database)
-    assert isinstance(raised.value.__cause__, ServerHangs)
-    database.close_if_unusable_or_obsolete()
-    began_at = time.monotonic()
-    with pytest.raises(OperationalError):
-        ask(database)
-    assert time.monotonic() - began_at < watched.LIMIT  # a connection is not even tried
-    wire.go_on()
-    assert until_it_answers(lambda: ask(database)) == 7
-
-
-@pytest.mark.parametrize("ask", [by_cursor, by_hand])
-def test_a_long_statement_goes_on_where_the_server_answers_others(
-    wire: Wire,
-    database: BaseDatabaseWrapper,
-    monkeypatch: pytest.MonkeyPatch,
-    ask: Callable[[BaseDatabaseWrapper], int],
-) -> None:
-    monkeypatch.setattr(watched, "PAUSE", 0.2)
-    monkeypatch.setattr(watched, "FRESH", 0.1)
-    asked = list[bool]()
-    answers = watched.Server._answers
-
-    def noted(server: watched.Server) -> bool:
-        asked.append(answers(server))
-        return asked[-1]
-
-    monkeypatch.setattr(watched.Server, "_answers", noted)
-    with database.cursor() as cursor:
-        cursor.execute("CREATE TEMPORARY VIEW slow AS SELECT 7 AS number FROM pg_sleep(1.5)")
-    if ask is by_cursor:
-        with database.cursor() as cursor:
-            cursor.execute("SELECT number FROM slow")
-            assert cursor.fetchone() == (7,)
-    else:
-        assert Statement("SELECT number FROM slow", "i").one() == (7,)
-    assert asked
-    assert all(asked)
-
-
-def test_one_thread_tries_to_connect_to_a_server_that_hangs(wire: Wire, database: BaseDatabaseWrapper) -> None:
-    """The others are refused before they wait."""
-    params = {**database.get_connection_params(), "connect_timeout": 2}
-    server = watched.server_at(**params)
-    wire.hang()
-    with pytest.raises(psycopg.OperationalError):
-        watched.Connection.connect(**params)
-    server._asked_at -= watched.FRESH
-    began = threading.Barrier(4)
-
-    def connect() -> str:
-        began.wait()
-        try:
-            watched.Connection.connect(**params)
-        except psycopg.OperationalError as error:
-            return type(error).__name__
-        return "connected"
-
-    with ThreadPoolExecutor(4) as pool:
-        found = sorted(future.result() for future in [pool.submit(connect) for _ in range(4)])
-    assert found == ["ConnectionTimeout", "ServerHangs", "ServerHangs", "ServerHangs"]
-
-
-def test_a_program_that_is_no_web_server_waits(
-    wire: Wire, database: BaseDatabaseWrapper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert by_cursor(database) == 7
-    monkeypatch.setattr(watched, "_is_bounded", False)
-    monkeypatch.setattr(watched, "PAUSE", 0.1)
-    wire.hang()
-    timer = threading.Timer(1.0, wire.go_on)
-    timer.start()
-    assert (by_cursor(database), by_hand(database)) == (7, 7)
-    timer.join()
 
 
 def test_a_pool_gives_no_connection_that_the_server_has_ended() -> None:

@@ -1,1 +1,1 @@
-"""Django's engine for PostgreSQL, with bounded waits for a server that hangs."""
+"""Django's engine for PostgreSQL, with a deadline for a server that hangs."""

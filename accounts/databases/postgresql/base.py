@@ -1,4 +1,4 @@
-"""The engine that DATABASES names: Django's, whose connections are `watched.Connection`."""
+"""The engine that DATABASES names: Django's, whose connections have a deadline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import psycopg
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 
-from accounts.databases.postgresql import watched
+from accounts.databases.postgresql.deadline import Connection
 
 LOCK_SECONDS = 1  # that a migration waits for a lock, and with it every request that needs the table
 
@@ -33,18 +33,16 @@ class SchemaEditor(DatabaseSchemaEditor):
 class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
     # What Django calls of its driver: the classes of errors, and `connect`.
-    Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": watched.Connection.connect})
+    Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": Connection.connect})
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """As the base class has it."""
+        """Create the wrapper of one entry of DATABASES."""
         super().__init__(*args, **options)
         if pool := self.settings_dict["OPTIONS"].get("pool"):
-            pool["connection_class"] = watched.Connection
+            pool["connection_class"] = Connection
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """As the base class has it; a pool may hold connections that the server has closed since."""
-        if self.pool:
-            watched.server_at(**conn_params).refuse_early()
+        """Return a connection that the server has not closed. Those of a pool may have been idle for long."""
         connection = super().get_new_connection(conn_params)
         while self.pool and connection.has_news() and not _is_alive(connection):
             connection._pool.putconn(connection)
@@ -52,8 +50,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
 
-def _is_alive(connection: watched.Connection) -> bool:
-    """Whether the server answers on the connection. 1 query."""
+def _is_alive(connection: Connection) -> bool:
+    """Return whether the server answers on the connection. 1 query."""
     from psycopg_pool import ConnectionPool  # which has the connection
 
     try:
