@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from django import forms
@@ -217,10 +218,12 @@ class FolderRuleAdmin(OwnedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("owner", "position") if obj is not None else ()
 
-    def lock(self, rows: Sequence[FolderRule]) -> None:
-        """Locks the owner's list first, as the operations do."""
+    @contextmanager
+    def changing(self, rows: Sequence[FolderRule]) -> Iterator[None]:
+        """Lock the owner's list first, as the operations do."""
         for owner in sorted({row.owner for row in rows}, key=lambda owner: owner.pk):
             rules.lock(owner)
+        yield
 
     def write(self, request: HttpRequest, obj: FolderRule, form: Any, *, change: bool) -> None:
         what: dict[str, Any] = {"kind": obj.kind, "pattern": obj.pattern, "folder_id": obj.folder_id}

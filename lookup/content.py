@@ -1,7 +1,7 @@
 """What a profile lists, as its owner changes it: rows are added, changed, deleted, put in order, switched on and off.
 
-Every operation locks the profile first and renders it last, in one transaction, so lookups show the change at once.
-`Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it was deleted at the same time.
+Every operation is a block of `profiles.changing`, so lookups show the change at once. PermissionDenied as
+`users.check_may_act_for`. `Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it was deleted at the same time.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Model
 
-from accounts import audit, users
 from accounts.models import User
 from lookup import profiles, sections, uploads
 from lookup.models import (
@@ -55,20 +54,19 @@ def check_limit(content: ContentList, profile_id: str) -> None:
         )
 
 
-@transaction.atomic
 def add(*, content: ContentList, profile: Profile, values: Values, by: User | None) -> Row:
     """Put a new row at the end of the list. ValidationError: by column, or the list is full."""
-    _lock(profile, by)
-    check_limit(content, profile.pk)
-    row: Row = content.model(profile=profile, **values)
-    row.order = _last_place(content, content.rows_of(profile.pk)) + 1
-    _check(row, profile)
-    row.save(force_insert=True)
-    _finish(profile, row, "added", by=by, changed=sorted(values))
+    with profiles.changing(profile.pk, by=by) as block:
+        profile = block.profile
+        check_limit(content, profile.pk)
+        row: Row = content.model(profile=profile, **values)
+        row.order = _last_place(content, content.rows_of(profile.pk)) + 1
+        _check(row, profile)
+        row.save(force_insert=True)
+        _record(block, row, "added", changed=sorted(values))
     return row
 
 
-@transaction.atomic
 def change(
     *,
     content: ContentList,
@@ -79,18 +77,25 @@ def change(
     by: User | None,
 ) -> Row:
     """Write `values`. StaleVersion: the row has changed since `expected_version`. ValidationError by column."""
-    _lock(profile, by)
-    row = content.row_of(profile.pk, pk, is_locked=True)
-    if expected_version is not None and expected_version != version_of(row):
-        raise StaleVersion
+    with profiles.changing(profile.pk, by=by) as block:
+        row = _row_of(content, block, pk)
+        if expected_version is not None and expected_version != version_of(row):
+            raise StaleVersion
+        write(block, row, values)
+    return row
+
+
+def write(block: profiles.Changing, row: Row, values: Values) -> None:
+    """Write `values` to a locked row of the block's profile. ValidationError by column."""
     changed = [name for name, value in values.items() if getattr(row, name) != value]
     before = _assets_of(row)
     for name in changed:
         setattr(row, name, values[name])
-    _check(row, profile)
-    _save(profile, row, changed, by=by)
+    _check(row, block.profile)
+    if changed:
+        row.save(update_fields=changed)
+        _record(block, row, "changed", changed=sorted(changed))
     uploads.release(*before - _assets_of(row))
-    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,102 +106,94 @@ class Deleted:
     pictures: list[str]
 
 
-@transaction.atomic
 def delete(*, content: ContentList, profile: Profile, pk: str, is_undoable: bool = False, by: User | None) -> Deleted:
     """`is_undoable`: files of the row stay for `restore` until the job removes them, or their owner needs the room.
 
     ObjectDoesNotExist too where the row was given by staff: it can only be switched off.
     """
-    _lock(profile, by)
-    row = content.row_of(profile.pk, pk, is_locked=True)
-    if not isinstance(row, content.model):
-        raise ObjectDoesNotExist
-    inside = GalleryItem.objects.filter(section=pk).values_list("pk", flat=True)
-    deleted = Deleted(_columns_of(row), list(inside) if isinstance(row, Section) else [])
-    row.delete()
-    row.pk = pk  # the audit trail names it
-    _finish(profile, row, "deleted", by=by)
-    if is_undoable:
-        uploads.mark_unused(*_assets_of(row))
-    else:
-        uploads.release(*_assets_of(row))
+    with profiles.changing(profile.pk, by=by) as block:
+        row = _row_of(content, block, pk)
+        if not isinstance(row, content.model):
+            raise ObjectDoesNotExist
+        inside = GalleryItem.objects.filter(section=pk).values_list("pk", flat=True)
+        deleted = Deleted(_columns_of(row), list(inside) if isinstance(row, Section) else [])
+        row.delete()
+        row.pk = pk  # the audit trail names it
+        _record(block, row, "deleted")
+        let_go = uploads.mark_unused if is_undoable else uploads.release
+        let_go(*_assets_of(row))
     return deleted
 
 
-@transaction.atomic
 def restore(*, content: ContentList, profile: Profile, deleted: Deleted, by: User | None) -> Row:
     """Bring the row back with its id and its place; one that is there already stays as it is.
 
     ValidationError: the list is full, or a file of the row is gone.
     """
-    _lock(profile, by)
     fields = {field.attname: field for field in content.model._meta.concrete_fields}
     row: Row = content.model(**{name: fields[name].to_python(value) for name, value in deleted.columns.items()})
     if row.profile_id != profile.pk:
         raise ObjectDoesNotExist
-    if present := content.model._default_manager.filter(pk=row.pk, profile=profile.pk).first():
-        return present
-    check_limit(content, profile.pk)
-    assets = _assets_of(row)
-    if len(Asset.objects.select_for_update().filter(pk__in=assets).order_by("pk")) < len(assets):
-        raise ValidationError("This cannot be undone any more, because its file has been removed.", code="gone")
-    if isinstance(row, GalleryItem) and not Section.objects.filter(pk=row.section_id, profile=profile.pk).exists():
-        row.section = None
-    row.save(force_insert=True)
-    if deleted.pictures:
-        loose = GalleryItem.objects.filter(profile=profile.pk, pk__in=deleted.pictures, section=None)
-        loose.update(section=row)
-    Asset.objects.filter(pk__in=assets).update(unused_since=None)
-    _finish(profile, row, "restored", by=by)
+    with profiles.changing(profile.pk, by=by) as block:
+        if present := content.model._default_manager.filter(pk=row.pk, profile=block.profile).first():
+            return present
+        check_limit(content, profile.pk)
+        assets = _assets_of(row)
+        if len(Asset.objects.select_for_update().filter(pk__in=assets).order_by("pk")) < len(assets):
+            raise ValidationError("This cannot be undone any more, because its file has been removed.", code="gone")
+        if isinstance(row, GalleryItem) and not Section.objects.filter(pk=row.section_id, profile=profile.pk).exists():
+            row.section = None
+        row.save(force_insert=True)
+        if deleted.pictures:
+            loose = GalleryItem.objects.filter(profile=profile.pk, pk__in=deleted.pictures, section=None)
+            loose.update(section=row)
+        Asset.objects.filter(pk__in=assets).update(unused_since=None)
+        _record(block, row, "restored")
     return row
 
 
-@transaction.atomic
 def switch(*, content: ContentList, profile: Profile, pk: str, is_on: bool, by: User | None) -> Row:
     """Show the row, or keep it for later. ObjectDoesNotExist where rows of the list have no switch."""
     if not content.switch:
         raise ObjectDoesNotExist
-    _lock(profile, by)
-    row = content.row_of(profile.pk, pk, is_locked=True)
-    if getattr(row, content.switch) != is_on:
-        setattr(row, content.switch, is_on)
-        _save(profile, row, [content.switch], by=by)
+    with profiles.changing(profile.pk, by=by) as block:
+        row = _row_of(content, block, pk)
+        if getattr(row, content.switch) != is_on:
+            setattr(row, content.switch, is_on)
+            row.save(update_fields=[content.switch])
+            _record(block, row, "changed", changed=[content.switch])
     return row
 
 
-@transaction.atomic
 def move(*, content: ContentList, profile: Profile, pk: str, places: int, by: User | None) -> None:
     """Up by one place (-1) or down (1) in its list or group; at the end of it nothing happens."""
-    _lock(profile, by)
-    rows = content.rows_of(profile.pk)
-    moved = next((row for row in rows if row.pk == pk), None)
-    if moved is None:
-        raise ObjectDoesNotExist
-    peers = [row.pk for row in rows if not content.group or _same(row, moved, content.group)]
-    place = peers.index(pk)
-    target = min(max(place + places, 0), len(peers) - 1)
-    peers.insert(target, peers.pop(place))
-    _write_order(content, profile, rows, peers, by=by)
+    with profiles.changing(profile.pk, by=by) as block:
+        rows = content.rows_of(block.profile.pk)
+        moved = next((row for row in rows if row.pk == pk), None)
+        if moved is None:
+            raise ObjectDoesNotExist
+        peers = [row.pk for row in rows if not content.group or _same(row, moved, content.group)]
+        place = peers.index(pk)
+        target = min(max(place + places, 0), len(peers) - 1)
+        peers.insert(target, peers.pop(place))
+        _write_order(content, block, rows, peers)
 
 
-@transaction.atomic
 def reorder(*, content: ContentList, profile: Profile, pks: Sequence[str], by: User | None) -> None:
     """Have these rows follow each other like this, in the places that they take together. ValidationError: one is named
     twice, or is not there."""
-    _lock(profile, by)
-    rows = content.rows_of(profile.pk)
-    if len(set(pks)) != len(pks) or set(pks) - {row.pk for row in rows}:
-        raise ValidationError("The list has changed meanwhile. Open the page again.", code="changed")
-    _write_order(content, profile, rows, pks, by=by)
+    with profiles.changing(profile.pk, by=by) as block:
+        rows = content.rows_of(block.profile.pk)
+        if len(set(pks)) != len(pks) or set(pks) - {row.pk for row in rows}:
+            raise ValidationError("The list has changed meanwhile. Open the page again.", code="changed")
+        _write_order(content, block, rows, pks)
 
 
 def _same(row: Row, other: Row, column: str) -> bool:
     return bool(getattr(row, column) == getattr(other, column))
 
 
-def _write_order(
-    content: ContentList, profile: Profile, rows: Iterable[Row], named: Sequence[str], *, by: User | None
-) -> None:
+def _write_order(content: ContentList, block: profiles.Changing, rows: Iterable[Row], named: Sequence[str]) -> None:
     """`rows`: the whole list as it is; those `named` change places among themselves. Every row gets a number of its
     own, for imported ones may share one."""
     by_id = {row.pk: row for row in rows}
@@ -205,8 +202,7 @@ def _write_order(
     if [row.pk for row in order] == list(by_id):
         return
     _number(content, order)
-    profiles.touch(profile.pk)
-    audit.record("profile:content_ordered", by=by, on=profile.user, list=content.name, profile=profile.pk)
+    block.record("profile:content_ordered", list=content.name, profile=block.profile.pk)
 
 
 def _number(content: ContentList, rows: Iterable[Row]) -> None:
@@ -227,11 +223,9 @@ def _last_place(content: ContentList, rows: Sequence[Row]) -> int:
     return rows[-1].order if rows else -1
 
 
-def _lock(profile: Profile, by: User | None) -> None:
-    """PermissionDenied as `users.check_may_act_for`."""
-    users.check_may_act_for(owner=profile.user, by=by)
-    if not profiles.locked(profile.pk):
-        raise Profile.DoesNotExist
+def _row_of(content: ContentList, block: profiles.Changing, pk: str) -> Row:
+    """Lock a row of the block's profile. ObjectDoesNotExist."""
+    return content.row_of(block.profile.pk, pk, is_locked=True)
 
 
 def _check(row: Row, profile: Profile) -> None:
@@ -253,12 +247,6 @@ def _check(row: Row, profile: Profile) -> None:
     row.full_clean(exclude=["profile"])
 
 
-def _save(profile: Profile, row: Row, changed: Sequence[str], *, by: User | None) -> None:
-    if changed:
-        row.save(update_fields=changed)
-        _finish(profile, row, "changed", by=by, changed=sorted(changed))
-
-
 def _columns_of(row: Row) -> dict[str, Any]:
     """Return the columns as JSON holds them; `to_python` of each field reads them."""
     columns = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
@@ -271,10 +259,8 @@ def _assets_of(row: Row) -> set[str]:
     return {pk for field in fields if (pk := getattr(row, field.attname)) is not None}
 
 
-def _finish(profile: Profile, row: Row, act: str, *, by: User | None, **data: Any) -> None:
-    profiles.touch(profile.pk)
-    model = row._meta.label_lower
-    audit.record("profile:content_changed", by=by, on=profile.user, act=act, model=model, id=row.pk, **data)
+def _record(block: profiles.Changing, row: Row, act: str, **data: Any) -> None:
+    block.record("profile:content_changed", act=act, model=row._meta.label_lower, id=row.pk, **data)
 
 
 def _plural(model: type[Model]) -> str:

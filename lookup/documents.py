@@ -1,7 +1,7 @@
 """The read model: rendered by the serializers in the transaction that changes a profile, or marked stale there and
 rendered at the next read.
 
-Code that changes rows of a profile calls `profiles.touch` or `rebuild`; code that changes rows which many profiles show
+Code that changes rows of a profile does so inside `profiles.changing`; code that changes rows which many profiles show
 (the catalogues) marks these stale.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
@@ -90,38 +90,50 @@ def _is_form_of(module: ModuleType, value: object) -> TypeGuard[type[Serializer[
     return isinstance(value, type) and issubclass(value, Serializer) and value.__module__ == module.__name__
 
 
+def lock(profiles: QuerySet[Profile]) -> list[Profile]:
+    """Lock these profiles, main ones first, then their documents, each in the order of their ids; return the profiles.
+
+    All code that changes several profiles locks in this order, then their rows, and users' documents last. 2 queries;
+    2 more where a document is missing, which is inserted.
+    """
+    found = list(profiles.select_for_update(of=("self",), no_key=True).order_by("-is_main", "pk"))
+    ids = [profile.pk for profile in found]
+    held = set(_lock_documents(ids))
+    if missing := [profile for profile in found if profile.pk not in held]:
+        new = [ProfileDocument(profile_id=profile.pk, user_id=profile.user_id) for profile in missing]
+        ProfileDocument.objects.bulk_create(new, ignore_conflicts=True)
+        _lock_documents(ids)
+    return found
+
+
+def _lock_documents(profile_ids: Collection[str]) -> list[str]:
+    rows = ProfileDocument.objects.select_for_update(no_key=True).filter(pk__in=profile_ids).order_by("pk")
+    return list(rows.values_list("pk", flat=True))
+
+
+def render(profile_ids: Iterable[str]) -> None:
+    """Render the documents of those of these profiles that exist, and what their users' documents say of them. The
+    caller holds the locks of `lock`. A constant number of queries."""
+    found = queries.load_profiles(sorted(profile_ids))
+    bulk.update([_document(one) for one in found], _COLUMNS)
+    _rebuild_users(found)
+
+
 @transaction.atomic
 def rebuild(*profile_ids: str) -> None:
-    """Render the documents of these profiles, and what their users' documents say of them. A constant number of
-    queries.
-
-    The rows are locked before anything is read, profiles before documents: of two changes at once, the second one
-    renders both, and of a deletion nothing is left.
-    """
-    profiles = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
-    owners = profiles.order_by("-is_main", "pk").values_list("pk", "user_id")
-    ProfileDocument.objects.bulk_create(
-        [ProfileDocument(profile_id=pk, user_id=user_id) for pk, user_id in owners], ignore_conflicts=True
-    )
-    locked = ProfileDocument.objects.select_for_update(no_key=True).filter(pk__in=profile_ids).order_by("pk")
-    documents = {document.pk: document for document in locked.only("pk", "user_id")}
-    found = queries.load_profiles(list(documents))
-    for one in found:
-        for column, value in rendered(one).items():
-            setattr(documents[one.profile.pk], column, value)
-    bulk.update(documents.values(), _COLUMNS)
-    _rebuild_users(found)
+    """Lock and render these profiles. Of two changes at once, the second one renders both; a profile that is deleted
+    at the same time is left out."""
+    render([profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))])
 
 
 @hot.waits
 @transaction.atomic
 def refresh(*profile_ids: str) -> None:
     """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""
-    profiles = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
-    rows = list(profiles.order_by("-is_main", "pk").values_list("pk", flat=True))
+    rows = [profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))]
     fresh = ProfileDocument.objects.filter(is_fresh(), pk__in=rows).values_list("pk", flat=True)
-    if ids := sorted(set(rows) - set(fresh)):
-        rebuild(*ids)
+    if ids := set(rows) - set(fresh):
+        render(ids)
 
 
 def is_fresh() -> Q:
@@ -131,10 +143,7 @@ def is_fresh() -> Q:
 
 def insert(found: Collection[WholeProfile]) -> None:
     """Insert the documents of new profiles. 1 statement."""
-    bulk.insert(
-        bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one))
-        for one in found
-    )
+    bulk.insert(_document(one) for one in found)
 
 
 def rebuild_of(user_id: str) -> None:
@@ -146,7 +155,7 @@ def rebuild_of(user_id: str) -> None:
 def mark_stale(profiles: QuerySet[Profile]) -> int:
     """Have these profiles rendered at the next read; how many there are. 2 queries for each BATCH of them.
 
-    The rows are locked in the order in which `rebuild` locks them.
+    The rows are locked in the order in which `lock` locks them.
     """
     rows = ProfileDocument.objects.select_for_update(no_key=True).filter(profile__in=profiles.order_by())
     marked, last = 0, ""
@@ -156,15 +165,13 @@ def mark_stale(profiles: QuerySet[Profile]) -> int:
     return marked
 
 
-def locked(profiles: QuerySet[Profile]) -> list[str]:
-    """Lock the documents of these profiles, after the profiles where both are locked; their ids. 1 query."""
-    rows = ProfileDocument.objects.select_for_update(no_key=True).filter(profile__in=profiles.order_by())
-    return list(rows.order_by("pk").values_list("pk", flat=True))
-
-
 def mark_stale_of_user(user: User) -> None:
     """Receiver of `account_linked`."""
     mark_stale(Profile.objects.filter(user=user))
+
+
+def _document(one: WholeProfile) -> ProfileDocument:
+    return bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one))
 
 
 def rendered(one: WholeProfile) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts import audit
 from accounts.models import User
-from lookup import comments, profiles, settings_schema
+from lookup import comments, profiles
 from lookup.feedback import lock_people
 from lookup.models import Comment, Profile, ProfileBlock
 
@@ -56,12 +56,7 @@ def unblock(*, blocked_id: str, by: User) -> None:
         audit.record("profile:unblocked", by=by, on=by, user=blocked_id)
 
 
-@transaction.atomic
 def switch(*, part: str, is_on: bool, by: User) -> None:
     """Show comments or votes on the main profile and let others add to them, or neither. `part`: of PARTS."""
     profile = Profile.objects.get(user=by, is_main=True)
-    profiles.locked(profile.pk)
-    profile.refresh_from_db(fields=["settings"])
-    chosen = settings_schema.filled(profile.settings)
-    chosen[PARTS[part]]["enabled"] = is_on
-    profiles.change(profile=profile, values={"settings": chosen}, by=by)
+    profiles.change_setting(profile, PARTS[part], "enabled", value=is_on, by=by)

@@ -1,11 +1,14 @@
-"""Profiles: created with their user; every change calls `touch`."""
+"""Profiles: created with their user; every change happens inside `changing`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,6 +24,107 @@ CHANGEABLE = frozenset(
 )
 
 
+class NotLocked(ObjectDoesNotExist):
+    """A block inside another one names a profile that the outer block has not locked, such as that of a row which
+    another request has moved. Locking it now could deadlock."""
+
+
+@dataclass(slots=True)
+class Changing:
+    """Locked profiles with their users, by id; those that do not exist are left out.
+
+    `user_ids`: users all of whose profiles are locked. `touched` get a new timestamp and are rendered at the end of the
+    block, those of `rendered` are only rendered.
+    """
+
+    rows: dict[str, Profile]
+    asked: frozenset[str]
+    user_ids: frozenset[str] = frozenset()
+    touched: set[str] = field(default_factory=set)
+    rendered: set[str] = field(default_factory=set)
+    by: User | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The only profile of the block. Profile.DoesNotExist: it was deleted at the same time."""
+        (asked,) = self.asked
+        if asked not in self.rows:
+            raise Profile.DoesNotExist
+        return self.rows[asked]
+
+    def record(self, verb: str, **data: Any) -> None:
+        """Have the profile rendered at the end, and write the audit row of a change to it."""
+        self.touched.add(self.profile.pk)
+        audit.record(verb, by=self.by, on=self.profile.user, **data)
+
+    def inside(self, profile_ids: frozenset[str], user_ids: frozenset[str]) -> dict[str, Profile]:
+        """Return the rows of a block inside this one. NotLocked."""
+        if not user_ids <= self.user_ids or not profile_ids <= self.asked | self.rows.keys():
+            raise NotLocked
+        return {pk: row for pk, row in self.rows.items() if pk in profile_ids or row.user_id in user_ids}
+
+    def finish(self) -> None:
+        """Write the timestamps and the documents."""
+        if self.touched:
+            now = timezone.now()
+            Profile.objects.filter(pk__in=self.touched).update(updated_at=now)
+            for pk in self.touched & self.rows.keys():
+                self.rows[pk].updated_at = now
+        if changed := self.touched | self.rendered:
+            documents.lock(Profile.objects.filter(pk__in=changed - self.rows.keys()).only("user"))  # new ones
+            documents.render(changed)
+
+
+_outer: ContextVar[Changing | None] = ContextVar("_outer", default=None)
+
+
+@contextmanager
+def changing(*profile_ids: str, by: User | None = None) -> Iterator[Changing]:
+    """Lock these profiles in a transaction, and render those that were changed at its end, once.
+
+    A block inside another one locks and renders nothing itself: an operation may consist of operations. An error that
+    leaves it ends the outer block too. PermissionDenied as `users.check_may_act_for`. NotLocked: the outer block has
+    not locked one of them. `Profile.DoesNotExist`: see `Changing.profile`.
+    """
+    with _block(frozenset(profile_ids), frozenset(), by) as block:
+        yield block
+
+
+@contextmanager
+def changing_all_of(*user_ids: str, by: User | None = None) -> Iterator[Changing]:
+    """Lock all profiles of these users, so that no other transaction adds or removes one. See `changing`."""
+    with _block(frozenset(), frozenset(user_ids), by) as block:
+        yield block
+
+
+@contextmanager
+def _block(profile_ids: frozenset[str], user_ids: frozenset[str], by: User | None) -> Iterator[Changing]:
+    outer = _outer.get()
+    with transaction.atomic(savepoint=outer is None):
+        rows = _locked(profile_ids, user_ids) if outer is None else outer.inside(profile_ids, user_ids)
+        block = Changing(rows, profile_ids, user_ids, by=by)
+        for row in rows.values():
+            users.check_may_act_for(owner=row.user, by=by)
+        if outer is not None:
+            block.touched, block.rendered = outer.touched, outer.rendered
+            yield block
+            return
+        token = _outer.set(block)
+        try:
+            yield block
+        finally:
+            _outer.reset(token)
+        block.finish()
+
+
+def _locked(profile_ids: Collection[str], user_ids: Collection[str]) -> dict[str, Profile]:
+    if user_ids:
+        mains = Profile.objects.select_for_update(no_key=True).filter(user__in=user_ids, is_main=True).order_by("pk")
+        list(mains.values_list("pk"))  # waits for other transactions, whose rows are seen below
+    wanted = Profile.objects.filter(user__in=user_ids) if user_ids else Profile.objects.filter(pk__in=profile_ids)
+    return {row.pk: row for row in documents.lock(wanted.select_related("user"))}
+
+
 @transaction.atomic
 def create_for(user: User) -> Profile:
     """The main profile of a new user, with its documents: nothing has to be read to render them."""
@@ -31,33 +135,30 @@ def create_for(user: User) -> Profile:
     return profile
 
 
-@transaction.atomic
 def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> Profile:
     """Set columns of a profile (names from CHANGEABLE; assets as rows or None) and record which ones changed.
 
     ValidationError, by column: a text too long, settings that break a rule. PermissionDenied: another user's file, or
     as `users.check_may_act_for`. Profile.DoesNotExist: it was deleted at the same time. Unused files are removed.
     """
-    users.check_may_act_for(owner=profile.user, by=by)
     unknown = set(values) - CHANGEABLE
     if unknown:
         raise ValueError(f"Nobody can change {', '.join(sorted(unknown))}.")
-    locked(profile.pk)
-    row = Profile.objects.get(pk=profile.pk)
     values = {name: settings_schema.validated(value) if name == "settings" else value for name, value in values.items()}
-    changed = sorted(name for name, value in values.items() if getattr(row, name) != value)
-    if not changed:
-        return row
-    _check_files(row, [values[name] for name in changed if name in Profile.ASSETS])
-    before = [getattr(row, f"{name}_id") for name in changed if name in Profile.ASSETS]
-    for name in changed:
-        setattr(row, name, values[name])
-    row.clean_fields(exclude={field.name for field in row._meta.fields} - set(changed))
-    row.save(update_fields=[*changed, "display_name_folded"])
-    audit.record("profile:changed", by=by, on=profile.user, profile=row.pk, changed=changed)
-    touch(row.pk)
-    uploads.release(*before)
-    row.refresh_from_db(fields=["updated_at"])
+    with changing(profile.pk, by=by) as block:
+        row = block.profile
+        changed = sorted(name for name, value in values.items() if getattr(row, name) != value)
+        if not changed:
+            return row
+        _check_files(row, [values[name] for name in changed if name in Profile.ASSETS])
+        before = [getattr(row, f"{name}_id") for name in changed if name in Profile.ASSETS]
+        for name in changed:
+            setattr(row, name, values[name])
+        row.clean_fields(exclude={field.name for field in row._meta.fields} - set(changed))
+        row.save(update_fields=[*changed, "display_name_folded"])
+        block.record("profile:changed", profile=row.pk, changed=changed)
+        if before:
+            uploads.release(*before)
     return row
 
 
@@ -66,14 +167,17 @@ def _check_files(profile: Profile, files: list[Asset | None]) -> None:
         raise PermissionDenied("A profile shows files of its owner alone.")
 
 
-@transaction.atomic
-def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> Profile:
-    """Show the picture of the linked chat account, or one's own. Raises as `change`."""
-    locked(profile.pk)
-    stored = Profile.objects.values_list("settings", flat=True).get(pk=profile.pk)
-    chosen = settings_schema.filled(stored)
-    chosen["avatarSettings"]["mirrorChat"] = is_mirrored
-    return change(profile=profile, values={"settings": chosen}, by=by)
+def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> None:
+    """Show the picture of the linked chat account, or the user's own. Raises as `change`."""
+    change_setting(profile, "avatarSettings", "mirrorChat", value=is_mirrored, by=by)
+
+
+def change_setting(profile: Profile, key: str, name: str, *, value: Any, by: User | None) -> None:
+    """Set one setting; the others stay as they are stored. Raises as `change`."""
+    with changing(profile.pk, by=by) as block:
+        chosen = settings_schema.filled(block.profile.settings)
+        chosen[key][name] = value
+        change(profile=profile, values={"settings": chosen}, by=by)
 
 
 @transaction.atomic
@@ -87,35 +191,11 @@ def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
 
 
 def touch(*profile_ids: str) -> None:
-    """Update the timestamps of these profiles and render their documents.
-
-    Call it after a change of their rows, in the same transaction. Code that locks such rows calls `locked` before: this
-    function locks the profiles too, and two changes that lock in different orders would deadlock.
-    """
-    with transaction.atomic():
-        Profile.objects.filter(pk__in=locked(*profile_ids)).update(updated_at=timezone.now())
-        documents.rebuild(*profile_ids)
-
-
-@transaction.atomic
-def locked_of(*user_ids: str) -> list[str]:
-    """Lock all profiles of these users, so that no other transaction adds or removes one meanwhile; those there are."""
-    mains = Profile.objects.select_for_update(no_key=True).filter(user__in=user_ids, is_main=True).order_by("pk")
-    list(mains.values_list("pk"))  # waits for other transactions, whose rows are seen below
-    return locked(*Profile.objects.filter(user__in=user_ids).values_list("pk", flat=True))
+    """Update the timestamps of these profiles and render their documents, at the end of the outer block if any."""
+    with changing(*profile_ids) as block:
+        block.touched.update(block.rows)
 
 
 def lock_of_user(user: User) -> None:
     """Receiver of `user_deleted`: a change of the user's profiles commits before the deletion or starts after it."""
-    locked_of(user.pk)
-
-
-def locked(*profile_ids: str) -> list[str]:
-    """Lock these profiles, main ones first, then their documents, each in the order of their ids; those there are.
-
-    All code that changes several profiles locks in this order, then their rows, and users' documents last.
-    """
-    rows = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
-    found = list(rows.order_by("-is_main", "pk").values_list("pk", flat=True))
-    documents.locked(Profile.objects.filter(pk__in=found))
-    return found
+    _locked((), [user.pk])

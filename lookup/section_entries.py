@@ -8,12 +8,12 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
-from django.db import transaction
 from django.db.models import Model
 
 from accounts.models import User
@@ -69,56 +69,52 @@ def search(type: str, words: str) -> list[Entry]:
     return [_entry(row) for row in rows[:FOUND]]
 
 
-@transaction.atomic
-def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> Section:
+def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> None:
     """Put a row of the catalogue at the end. ValidationError: there is no such row, it is there already, or the section
     is full."""
-    section = _locked(profile, pk)
-    entry = _of_key(section.type, key)
-    if not _rows_of(section.type, [entry]):
-        raise ValidationError("The catalog has no such entry.")
-    if key in map(key_of, _stored(section)):
-        raise ValidationError("It is in this section already.")
-    return _write(profile, section, [*_stored(section), entry], by=by)
+    with _changing(profile, pk, by) as (section, entries):
+        entry = _of_key(section.type, key)
+        if not _rows_of(section.type, [entry]):
+            raise ValidationError("The catalog has no such entry.")
+        if key in map(key_of, entries):
+            raise ValidationError("It is in this section already.")
+        entries.append(entry)
 
 
-@transaction.atomic
-def add_skill(*, profile: Profile, pk: str, label: str, icon_name: str, icon_svg: str, by: User | None) -> Section:
+def add_skill(*, profile: Profile, pk: str, label: str, icon_name: str, icon_svg: str, by: User | None) -> None:
     """ValidationError: an unsafe drawing, a skill that is there already, too many of them."""
-    section = _locked(profile, pk)
-    skill = {"label": label, "iconName": icon_name, "iconSvg": icon_svg}
-    if section.type != SectionType.ABOUT_ME:
-        raise ObjectDoesNotExist
-    if skill in _stored(section):
-        raise ValidationError("It is in this section already.")
-    return _write(profile, section, [*_stored(section), skill], by=by)
+    with _changing(profile, pk, by) as (section, entries):
+        skill = {"label": label, "iconName": icon_name, "iconSvg": icon_svg}
+        if section.type != SectionType.ABOUT_ME:
+            raise ObjectDoesNotExist
+        if skill in entries:
+            raise ValidationError("It is in this section already.")
+        entries.append(skill)
 
 
-@transaction.atomic
-def remove(*, profile: Profile, pk: str, key: str, by: User | None) -> Section:
-    """ObjectDoesNotExist, here and below: the section or the entry is not there (any more)."""
-    section = _locked(profile, pk)
-    stored = _stored(section)
-    stored.pop(_place(stored, key))
-    return _write(profile, section, stored, by=by)
+def remove(*, profile: Profile, pk: str, key: str, by: User | None) -> None:
+    """ObjectDoesNotExist, here and below: the section or the entry does not exist (any more)."""
+    with _changing(profile, pk, by) as (_, entries):
+        entries.pop(_place(entries, key))
 
 
-@transaction.atomic
-def move(*, profile: Profile, pk: str, key: str, places: int, by: User | None) -> Section:
+def move(*, profile: Profile, pk: str, key: str, places: int, by: User | None) -> None:
     """Up by one place (-1) or down (1); at the end nothing happens."""
-    section = _locked(profile, pk)
-    stored = _stored(section)
-    place = _place(stored, key)
-    stored.insert(min(max(place + places, 0), len(stored) - 1), stored.pop(place))
-    return _write(profile, section, stored, by=by)
+    with _changing(profile, pk, by) as (_, entries):
+        place = _place(entries, key)
+        entries.insert(min(max(place + places, 0), len(entries) - 1), entries.pop(place))
 
 
-def _locked(profile: Profile, pk: str) -> Section:
-    profiles.locked(profile.pk)
-    section: Section = registry.SECTIONS.row_of(profile.pk, pk, is_locked=True)
-    if section.type not in PATHS:
-        raise ObjectDoesNotExist
-    return section
+@contextmanager
+def _changing(profile: Profile, pk: str, by: User | None) -> Iterator[tuple[Section, list[Json]]]:
+    """Lock the section; write its entries as the block leaves them."""
+    with profiles.changing(profile.pk, by=by) as block:
+        section: Section = registry.SECTIONS.row_of(block.profile.pk, pk, is_locked=True)
+        if section.type not in PATHS:
+            raise ObjectDoesNotExist
+        entries = _stored(section)
+        yield section, entries
+        content.write(block, section, {"config": _with(section, entries)})
 
 
 def _stored(section: Section) -> list[Json]:
@@ -129,17 +125,15 @@ def _stored(section: Section) -> list[Json]:
     return list(value) if isinstance(value, list) else []
 
 
-def _write(profile: Profile, section: Section, entries: list[Json], *, by: User | None) -> Section:
+def _with(section: Section, entries: list[Json]) -> dict[str, Any]:
+    """Return the configuration with these entries."""
     config = copy.deepcopy(section.config) if isinstance(section.config, dict) else {}
     *above, name = PATHS[section.type]
     holder = config
     for part in above:
         holder = holder.setdefault(part, {})
     holder[name] = entries
-    changed: Section = content.change(
-        content=registry.SECTIONS, profile=profile, pk=section.pk, values={"config": config}, by=by
-    )
-    return changed
+    return config
 
 
 def _place(stored: Sequence[Json], key: str) -> int:

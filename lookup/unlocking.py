@@ -22,18 +22,15 @@ def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
     enabled, behind the user's other badges.
     """
     given = 0
-    while True:
-        with transaction.atomic():
-            due = UserDocument.objects.filter(unlock_due=True).order_by("pk")
-            profile_ids = list(due.values_list("profile_id", flat=True)[:BATCH])
-            if not profile_ids:
-                return given
-            profiles.locked(*profile_ids)
+    due = UserDocument.objects.filter(unlock_due=True).order_by("pk").values_list("profile_id", flat=True)
+    while profile_ids := list(due[:BATCH]):
+        with profiles.changing(*profile_ids):
             rows = UserDocument.objects.select_for_update(no_key=True).filter(profile__in=profile_ids)
             batch = list(rows.filter(unlock_due=True).order_by("pk"))
             given += _unlock(batch)
             UserDocument.objects.filter(pk__in=[row.pk for row in batch]).update(unlock_due=False)
         after_batch()
+    return given
 
 
 @transaction.atomic
@@ -77,7 +74,7 @@ def _unlock(rows: Iterable[UserDocument]) -> int:
             given += len(missing)
     ProfileBadge.objects.bulk_create(new)
     ProfileBadge.objects.bulk_update(changed, ["unlocked_tiers"])
-    profiles.touch(*sorted({row.profile_id for row in [*new, *changed]}))
+    profiles.touch(*{row.profile_id for row in [*new, *changed]})
     return given
 
 

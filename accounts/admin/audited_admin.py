@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib import messages
@@ -36,8 +37,9 @@ class AuditedAdmin(CheckedListAdmin):
     def refresh(self, rows: Sequence[Any]) -> None:
         """Update what is derived from these rows: as they were, as they are, or deleted by now."""
 
-    def lock(self, rows: Sequence[Any]) -> None:
-        """Lock what `refresh` writes, before the rows are locked; rendering locks in the same order."""
+    def changing(self, rows: Sequence[Any]) -> AbstractContextManager[object]:
+        """Lock what `refresh` writes, before the rows are locked. Every change happens inside the block."""
+        return nullcontext()
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or self._may(request, self.owners_of, obj))
@@ -83,13 +85,7 @@ class AuditedAdmin(CheckedListAdmin):
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
-        """Django's views hold the transaction. The row as it was is passed to `save_related` in memory."""
-        stored = self.model._default_manager.filter(pk=obj.pk)
-        self.lock([*stored, obj])
-        before = [stored.select_for_update(no_key=True).get()] if change else []
-        self._check_authority(request, self.owners_of, [*before, obj])
-        vars(obj)["_before"] = before
-        self.write(request, obj, form, change=change)
+        """Do nothing: `save_related`, which Django's views call next, changes the row and what is derived from it."""
 
     def write(self, request: HttpRequest, obj: Any, form: Any, *, change: bool) -> None:
         """Save the row; of a changed one only the changed columns, since counters may have changed meanwhile."""
@@ -99,12 +95,17 @@ class AuditedAdmin(CheckedListAdmin):
             obj.save()
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
-        super().save_related(request, form, formsets, change)
+        """Save the row and its formsets. Django's views hold the transaction."""
         row = form.instance
-        rows = [*vars(row).pop("_before"), row]
-        self.refresh(rows)
-        changed = [*form.changed_data, *(formset.prefix for formset in formsets if formset.has_changed())]
-        self.record(request, "changed" if change else "added", rows, changed=changed)
+        stored = self.model._default_manager.filter(pk=row.pk)
+        with self.changing([*stored, row]):
+            before = [stored.select_for_update(no_key=True).get()] if change else []
+            self._check_authority(request, self.owners_of, [*before, row])
+            self.write(request, row, form, change=change)
+            super().save_related(request, form, formsets, change)
+            self.refresh([*before, row])
+            changed = [*form.changed_data, *(formset.prefix for formset in formsets if formset.has_changed())]
+            self.record(request, "changed" if change else "added", [*before, row], changed=changed)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         self.delete_rows(request, [obj])
@@ -114,15 +115,14 @@ class AuditedAdmin(CheckedListAdmin):
 
     @transaction.atomic
     def delete_rows(self, request: HttpRequest, rows: Sequence[Any]) -> None:
-        self.lock(rows)
-        rows = list(
-            self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk")
-        )  # not deleted meanwhile
-        self._check_authority(request, self._page_of, rows)
-        self.erase(request, rows)
-        self.refresh(rows)
-        for row in rows:
-            self.record(request, "deleted", [row])
+        with self.changing(rows):
+            present = self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk")
+            rows = list(present)  # not deleted at the same time
+            self._check_authority(request, self._page_of, rows)
+            self.erase(request, rows)
+            self.refresh(rows)
+            for row in rows:
+                self.record(request, "deleted", [row])
 
     def erase(self, request: HttpRequest, rows: Sequence[Any]) -> None:
         """Delete the rows; the objects keep their ids."""

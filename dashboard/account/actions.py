@@ -18,13 +18,13 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
     name cannot be an alias; then nothing changes."""
     old_username = user.username
     users.lock(user.pk)
-    profiles.locked_of(user.pk)  # adding or removing an alias locks them before the names, too
-    if Name.objects.filter(user=user, key=username.upper(), kind=NameKind.ALIAS).exists():
-        raise ValidationError({"username": "This is one of your aliases. Remove the alias first."})
-    user = users.rename(user=user, username=username, by=by)
-    is_kept = keeps_old and old_username.upper() != username.upper()
-    if is_kept:
-        _keep_name(user, old_username, by)
+    with profiles.changing_all_of(user.pk):  # adding or removing an alias locks them before the names, too
+        if Name.objects.filter(user=user, key=username.upper(), kind=NameKind.ALIAS).exists():
+            raise ValidationError({"username": "This is one of your aliases. Remove the alias first."})
+        user = users.rename(user=user, username=username, by=by)
+        is_kept = keeps_old and old_username.upper() != username.upper()
+        if is_kept:
+            _keep_name(user, old_username, by)
     notifications.send_after_commit(
         to=user,
         subject="Your username was changed",

@@ -36,18 +36,18 @@ def free(name: Name) -> str | None:
     user took the similar one after the check."""
     if not users.lock(name.user_id):
         return None
-    profiles.locked_of(name.user_id)  # in the order in which a change of the username locks
-    seen = {"user": name.user_id, "name": name.name, "kind": name.kind}
-    found = Name.objects.filter(pk=name.pk, **seen).select_related("user").first()
-    if found is None:
-        return None
-    name = found
-    user, old, new = name.user, name.name, similar_to(name.name)
-    is_username = name.kind == NameKind.USERNAME
-    if is_username:
-        user = users.rename(user=user, username=new, by=None)
-    else:
-        aliases.rename(alias=name.alias, name=new, by=None)
+    with profiles.changing_all_of(name.user_id):  # in the order in which a change of the username locks
+        seen = {"user": name.user_id, "name": name.name, "kind": name.kind}
+        found = Name.objects.filter(pk=name.pk, **seen).select_related("user").first()
+        if found is None:
+            return None
+        name = found
+        user, old, new = name.user, name.name, similar_to(name.name)
+        is_username = name.kind == NameKind.USERNAME
+        if is_username:
+            user = users.rename(user=user, username=new, by=None)
+        else:
+            aliases.rename(alias=name.alias, name=new, by=None)
     notifications.send_after_commit(
         to=user,
         subject=f"Your {'username' if is_username else 'alias'} was changed",

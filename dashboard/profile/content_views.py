@@ -195,7 +195,7 @@ def _next(profile: Profile, kind: Kind, form: RowForm, *, is_new: bool) -> str:
     return f"{kind.url_of(profile)}#row-{row.pk}"
 
 
-ACTS: dict[str, Callable[..., Section]] = {
+ACTS: dict[str, Callable[..., None]] = {
     "add": section_entries.add_row,
     "remove": section_entries.remove,
     "up": functools.partial(section_entries.move, places=-1),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec
 
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
@@ -18,8 +16,6 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from accounts.http import SignedInRequest
 from accounts.models import User
-from dashboard import versions
-from lookup import profiles
 from lookup.models import Profile
 from lookup.uploads import MAX_VIDEO, MIB
 
@@ -74,16 +70,6 @@ def url_of(profile: Profile, name: str, /, **kwargs: Any) -> str:
 def path_of(profile: Profile) -> dict[str, str]:
     """Return the arguments by which URLs name the profile."""
     return {} if profile.is_main else {"profile_id": profile.pk}
-
-
-@contextmanager
-def unchanged(profile: Profile, given: str) -> Iterator[None]:
-    """Lock the profile in a transaction. ValidationError: it has changed since the form's version, `given`."""
-    with transaction.atomic():
-        profiles.locked(profile.pk)
-        profile.refresh_from_db(fields=["updated_at"])
-        versions.check(given, profile.updated_at)
-        yield
 
 
 def _of_bounded_size(view: Page[P]) -> Page[P]:

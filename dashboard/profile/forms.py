@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
 from dashboard import versions
-from dashboard.profile import editing, media
+from dashboard.profile import media
 from lookup import profiles, uploads
 from lookup.models import Alias, Profile
 from lookup.transfer import own
@@ -171,7 +171,8 @@ class PrivacyForm(forms.Form):
 def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:
     """Change the profile, unless it has changed since the form's version. False: the form has the errors."""
     try:
-        with editing.unchanged(profile, form.cleaned_data["version"]):
+        with profiles.changing(profile.pk, by=by) as block:
+            versions.check(form.cleaned_data["version"], block.profile.updated_at)
             profiles.change(profile=profile, values=values, by=by)
     except Profile.DoesNotExist:
         form.add_error(None, "This profile has been deleted.")

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
-from django.db import transaction
 from django.http import HttpRequest
 
 from accounts import users
@@ -87,10 +86,6 @@ class AliasAdmin(AuditedAdmin):
             made = aliases.add(user=data["user"], name=data["alias"], by=by, **what)
             vars(obj).update(vars(made))
 
-    def lock(self, rows: Sequence[Alias]) -> None:
-        """Locks the profiles of all users concerned, as the operations do."""
-        profiles.locked_of(*{alias.name.user_id for alias in rows})
-
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
         """Does nothing: the operation has saved the row."""
 
@@ -100,12 +95,11 @@ class AliasAdmin(AuditedAdmin):
         own = [alias.profile for alias in objs if alias.profile is not None]
         return [*deleted, *(f"Profile: {profile}" for profile in own)], counts, perms_needed, protected
 
-    @transaction.atomic
     def delete_rows(self, request: HttpRequest, rows: Sequence[Alias]) -> None:
-        self.lock(rows)
         users.check_staff_action(owners=[alias.name.user for alias in rows], by=staff_of(request))
-        for alias in self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"):
-            aliases.remove(alias=alias, by=staff_of(request))
+        with profiles.changing_all_of(*{alias.name.user_id for alias in rows}):
+            for alias in self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"):
+                aliases.remove(alias=alias, by=staff_of(request))
 
     def refresh(self, rows: Sequence[Any]) -> None:
         """Nothing: the operations render."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from django import forms
@@ -27,11 +28,11 @@ class ProfileContentAdmin(AuditedAdmin):
     search_fields: ClassVar[tuple[str, ...]] = ("=id", "=profile__id", "=profile__user__username")
     ordering = ("profile", "order", "pk")
 
-    def lock(self, rows: Sequence[Any]) -> None:
-        profiles.locked(*{row.profile_id for row in rows})
+    def changing(self, rows: Sequence[Any]) -> AbstractContextManager[object]:
+        return profiles.changing(*{row.profile_id for row in rows})
 
     def refresh(self, rows: Sequence[Any]) -> None:
-        profiles.touch(*sorted({row.profile_id for row in rows}))
+        profiles.touch(*{row.profile_id for row in rows})
 
     @admin.display(description="User", ordering="profile__user__uid")
     def user(self, row: Any) -> User:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -187,16 +188,13 @@ class AssetAdmin(AuditedAdmin):
     autocomplete_fields = ("owner",)
     fields = ("owner", "path", "mime", "width", "height", "duration", "created_at")
 
-    def lock(self, rows: Sequence[Asset]) -> None:
-        profiles.locked(*self._profiles_of(rows))
+    def changing(self, rows: Sequence[Asset]) -> AbstractContextManager[object]:
+        return profiles.changing_all_of(*{row.owner_id for row in rows})
 
     def refresh(self, rows: Sequence[Asset]) -> None:
         """Renders at once, because comments on other profiles show the owner's picture."""
-        profiles.touch(*self._profiles_of(rows))
-
-    def _profiles_of(self, rows: Sequence[Asset]) -> QuerySet[Profile, str]:
-        """Their ids."""
-        return Profile.objects.filter(user__in={row.owner_id for row in rows}).values_list("pk", flat=True)
+        with profiles.changing_all_of(*{row.owner_id for row in rows}) as block:
+            block.touched.update(block.rows)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("owner", "created_at") if obj is not None else ("created_at",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -74,8 +75,8 @@ class ProfileAdmin(AuditedAdmin):
         ("Settings", {"fields": ("settings",), "description": "What differs from the defaults, as JSON."}),
     )
 
-    def lock(self, rows: Sequence[Profile]) -> None:
-        profiles.locked(*{row.pk for row in rows})
+    def changing(self, rows: Sequence[Profile]) -> AbstractContextManager[object]:
+        return profiles.changing(*{row.pk for row in rows})
 
     def refresh(self, rows: Sequence[Profile]) -> None:
         profiles.touch(*{row.pk for row in rows})

@@ -58,8 +58,8 @@ def _asset() -> models.ForeignKey[Asset | None, Asset | None]:
 class Profile(models.Model):
     """A profile of a user: the main one, which is user-wide, or that of an alias.
 
-    `settings` holds differences from the defaults (lookup.settings_schema). Code that changes a row of a profile calls
-    `documents.rebuild` in the same transaction.
+    `settings` holds differences from the defaults (lookup.settings_schema). Rows of a profile are changed
+    inside `lookup.profiles.changing`.
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)

@@ -130,10 +130,10 @@ def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) ->
 
 def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
     people.lock(lines)
-    profiles.locked_of(*(line.user_id for line in lines))
-    claims = Claims(lines, {})
-    accepted, badges = _accepted(lines, claims, outcomes)
-    _write(lines=accepted, claims=claims, badges=badges, by=by)
+    with profiles.changing_all_of(*(line.user_id for line in lines)) as block:
+        claims = Claims(lines, {})
+        accepted, badges = _accepted(lines, claims, outcomes)
+        _write(block, lines=accepted, claims=claims, badges=badges, by=by)
 
 
 def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
@@ -153,15 +153,17 @@ def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -
     return accepted, badges
 
 
-def _write(*, lines: list[Line], claims: Claims, badges: BadgeCatalogue, by: User | None) -> None:
-    """Write the rows, then the documents; `updatedAt` stays as in the lines. The caller holds the transaction."""
+def _write(
+    block: profiles.Changing, *, lines: list[Line], claims: Claims, badges: BadgeCatalogue, by: User | None
+) -> None:
+    """Write the rows, then the documents; `updatedAt` stays as in the lines."""
     badges.write()
     written_people = people.write(lines, claims, timezone.now())
     catalogues.write_entries(lines)
     written = content.write(lines, written_people, claims)
     social.write(lines, claims, written)
     documents.insert(written.new.values())
-    documents.rebuild(*sorted({profile.pk for profile in written.profiles.values()} - set(written.new)))
+    block.rendered.update({profile.pk for profile in written.profiles.values()} - set(written.new))
     for batch in batches([line.user_id for line in lines]):
         documents.mark_stale(Profile.objects.filter(user__in=batch, is_main=False))
     bulk.insert(_events(lines, claims, written_people, by))

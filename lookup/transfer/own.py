@@ -68,17 +68,17 @@ def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -
     try:
         with transaction.atomic():
             people.lock([given])
-            profiles.locked_of(user.pk)
-            today = reading.read(1, exported(user))
-            line, notes = _merged(given, today)
-            claims = Claims([line], {})
-            problems = list(_problems(line, claims))
-            if problems:
-                raise LineRefused(problems)
-            outcome = Outcome(changes.between(today, line, claims), notes)
-            if digest == outcome.changes.digest and not outcome.changes.is_empty:
-                _write(line, claims, user, by)
-                outcome.is_written = True
+            with profiles.changing_all_of(user.pk):
+                today = reading.read(1, exported(user))
+                line, notes = _merged(given, today)
+                claims = Claims([line], {})
+                problems = list(_problems(line, claims))
+                if problems:
+                    raise LineRefused(problems)
+                outcome = Outcome(changes.between(today, line, claims), notes)
+                if digest == outcome.changes.digest and not outcome.changes.is_empty:
+                    _write(line, claims, user, by)
+                    outcome.is_written = True
     except IntegrityError:
         raise LineRefused([("", _MEANWHILE)]) from None
     return outcome

@@ -18,6 +18,7 @@ from lookup.models import Profile
 from tests.dashboard.profile.editor import filled, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile
+from tests.lookup import statements
 from tests.support.threads import together
 
 PAGE = "/dashboard/profile/"
@@ -53,6 +54,30 @@ def test_saved_fields_show_in_the_lookup(
     event = AuditEvent.objects.get(verb="profile:changed")
     assert (event.actor, event.data["changed"]) == (user, sorted(TYPED))
     assert list(document_checks.differences()) == []
+
+
+def test_a_saved_form_locks_the_profile_and_its_document_once(signed_in: Client, profile: Profile) -> None:
+    form = filled(signed_in, PAGE, "display_name")
+    sent = statements.of(lambda: signed_in.post(PAGE, form | {"location": "Paris"}))
+    locks = [one.name for one in sent if "FOR NO KEY UPDATE" in one.sql]
+    assert locks == ["SELECT lookup_profile", "SELECT lookup_profiledocument"]
+    rendering = [
+        *("SELECT lookup_profile", "SELECT lookup_alias", "SELECT accounts_linkedaccount"),
+        *("SELECT lookup_link", "SELECT lookup_profilebadge", "SELECT lookup_custombadge", "SELECT lookup_widget"),
+        *("SELECT lookup_audio", "SELECT lookup_background", "SELECT lookup_project", "SELECT lookup_galleryitem"),
+        "SELECT lookup_section",
+    ]
+    assert [one.name for one in sent if not one.name.endswith("SAVEPOINT") and one.name != "RELEASE"] == [
+        "SELECT accounts_user",
+        "SELECT lookup_profile",  # the profile of the page
+        *locks,
+        "UPDATE lookup_profile",  # what was typed
+        "INSERT accounts_auditevent",
+        "UPDATE lookup_profile",  # its timestamp
+        *rendering,
+        "UPDATE lookup_profiledocument",
+        "UPDATE lookup_userdocument",
+    ]
 
 
 def test_saving_an_untouched_form_changes_nothing(signed_in: Client, profile: Profile) -> None:
