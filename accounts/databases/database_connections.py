@@ -29,7 +29,7 @@ class _Held:
 
 
 def of_thread() -> BaseDatabaseWrapper:
-    """Django's connection of this thread, found without the checks that `connections` does at each use."""
+    """Return Django's connection of this thread, found without the checks that `connections` does at each use."""
     found: BaseDatabaseWrapper | None = getattr(_thread, "found", None)
     if found is None:
         found = _thread.found = connections[DEFAULT_DB_ALIAS]
@@ -37,7 +37,7 @@ def of_thread() -> BaseDatabaseWrapper:
 
 
 def hold(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Receiver of Django's `connection_created`. Those of a pool go back to it after each request."""
+    """Receive Django's `connection_created`. Connections of a pool go back to it after each request."""
     if connection.vendor == "postgresql" and "pool" not in connection.settings_dict["OPTIONS"]:
         held = [one for one in getattr(_thread, "held", []) if not one.connection.closed]
         _thread.held = [*held, _Held(connection.connection)]

@@ -79,11 +79,11 @@ class RedisConnection:
         self._held = threading.local()
 
     def call(self, *command: Part) -> Reply:
-        """The reply to one command. 1 round trip."""
+        """Return the reply to one command. 1 round trip."""
         return self.pipeline(command)[0]
 
     def pipeline(self, *commands: Command) -> list[Reply]:
-        """The replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
+        """Return the replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
         if not engine_time.is_on():
             return self._replies(commands)
         began_at = perf_counter()
@@ -102,7 +102,7 @@ class RedisConnection:
             self._close()
             if isinstance(error, (TimeoutError, BlockingIOError)):
                 raise NoAnswer("Redis does not answer in time.") from error
-            replies = self._exchange_anew(packed, len(commands))
+            replies = self._exchange_again(packed, len(commands))
         except BaseException:  # what comes on this connection would answer the next command
             self._close()
             raise
@@ -114,13 +114,13 @@ class RedisConnection:
         return replies
 
     def script(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
-        """Run a script by its SHA-1; where Redis does not know it (any more), load it first. 1 round trip, else 3."""
+        """Run a script by its SHA-1; load it first where Redis does not know it. 1 round trip, else 3."""
         return self.script_and([], script, keys, arguments)[0]
 
     def script_and(
         self, commands: Sequence[Command], script: Script, keys: Sequence[str], arguments: Sequence[Part]
     ) -> list[Reply]:
-        """The same, and then these commands: all replies, the script's first. 1 round trip, else 3."""
+        """Run a script, then `commands`. Return all replies, the script's first. 1 round trip, else 3."""
         run = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
         try:
             return self.pipeline(run, *commands)
@@ -136,7 +136,7 @@ class RedisConnection:
         reply, prefetch.reply = self.script_and([prefetch.command], script, keys, arguments)
         return reply
 
-    def _exchange_anew(self, packed: bytes, count: int) -> list[Reply]:
+    def _exchange_again(self, packed: bytes, count: int) -> list[Reply]:
         try:
             return self._wire().exchange(packed, count)
         except (OSError, hiredis.ProtocolError) as error:
@@ -203,7 +203,7 @@ def _let_the_system_time(connected: socket.socket) -> None:
 
 
 def _opened(pool: Any) -> Connection:
-    """A new connection with the options of the cache. It speaks RESP 2, in which nothing comes unasked."""
+    """Return a new connection with the options of the cache. It speaks RESP 2, in which nothing comes unasked."""
     options = {**pool.connection_kwargs, "protocol": 2}
     options.pop("maint_notifications_config", None)
     options.pop("maint_notifications_pool_handler", None)
@@ -213,6 +213,6 @@ def _opened(pool: Any) -> Connection:
 
 
 def _named(error: hiredis.ReplyError) -> RedisError:
-    """The client library's class for an error that Redis answered."""
+    """Return the client library's exception for an error that Redis answered."""
     message = str(error)
     return NoScriptError(message) if message.startswith("NOSCRIPT") else ResponseError(message)

@@ -38,7 +38,7 @@ Converters = tuple[tuple[int, Convert], ...]  # by the number of the column
 Values = Sequence[bytes | None]  # as PostgreSQL reads them
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
-_NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: gone (PgBouncer, DISCARD), or a migration changed what it answers
+_NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: lost (PgBouncer, DISCARD), or a migration changed its columns
 
 
 class Statement:
@@ -54,20 +54,19 @@ class Statement:
         self._sqlite = _NUMBERED.sub(r"?\1", sql)
         self._django = _NUMBERED.sub("%s", sql.replace("%", "%%"))
         self._order = [int(number) - 1 for number in _NUMBERED.findall(sql)]
-        self._from_text = tuple(enumerate(_FROM_TEXT.get(letter) for letter in columns))
-        self._from_sqlite = tuple(
-            (at, convert) for at, letter in enumerate(columns) if (convert := _FROM_SQLITE.get(letter))
-        )
-        self._from_driver = tuple((at, _FROM_DRIVER[letter]) for at, letter in enumerate(columns))
+        self._columns = range(len(columns))
+        self._from_text = _converters(columns, _FROM_TEXT)
+        self._from_sqlite = _converters(columns, _FROM_SQLITE)
+        self._from_driver = _converters(columns, _FROM_DRIVER)
         self._is_read = is_read
 
     def one(self, *values: Value) -> Row | None:
-        """The first row, or None. 1 query. Raises Django's database errors."""
+        """Return the first row, or None. 1 query. Raises Django's database errors."""
         rows = self.all(*values)
         return rows[0] if rows else None
 
     def all(self, *values: Value) -> list[Row]:
-        """Every row. 1 query. Raises Django's database errors."""
+        """Return all rows. 1 query. Raises Django's database errors."""
         database = database_connections.of_thread()
         if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
             return self._through_django(values)
@@ -83,7 +82,9 @@ class Statement:
         if database.connection is None:
             database.ensure_connection()
         if database.vendor == "postgresql":
-            return self._rows(self._through_libpq(database, [_encoded(value) for value in values]))
+            result = self._through_libpq(database, [_encoded(value) for value in values])
+            get, columns = result.get_value, self._columns
+            return [_converted([get(row, at) for at in columns], self._from_text) for row in range(result.ntuples)]
         with database.wrap_database_errors:
             found = database.connection.execute(self._sqlite, _adapted(values)).fetchall()
         return [_converted(row, self._from_sqlite) for row in found]
@@ -109,7 +110,7 @@ class Statement:
             return self._executed(database.connection, values)
 
     def _executed(self, raw: Connection, values: Values) -> pq.abc.PGresult:
-        """Raises psycopg.Error."""
+        """Return the result of the statement. Raises psycopg.Error."""
         if not _is_preparing():
             raw.pgconn.send_query_params(self._sql, values)
             return _checked(raw, raw.result())
@@ -130,18 +131,6 @@ class Statement:
         _checked(raw, raw.result())
         raw.prepared.add(self._name)
 
-    def _rows(self, result: pq.abc.PGresult) -> list[Row]:
-        get = result.get_value
-        return [
-            tuple(
-                [
-                    value if (value := get(row, at)) is None or convert is None else convert(value)
-                    for at, convert in self._from_text
-                ]
-            )
-            for row in range(result.ntuples)
-        ]
-
 
 @from_settings
 def _is_preparing() -> bool:
@@ -158,14 +147,14 @@ def _checked(raw: Connection, result: pq.abc.PGresult) -> pq.abc.PGresult:
 
 
 def _encoded(value: Value) -> bytes | None:
-    """A value as PostgreSQL reads it."""
+    """Return a value as PostgreSQL reads it."""
     if value is None:
         return None
     return (value.isoformat() if isinstance(value, datetime) else str(value)).encode()
 
 
 def _adapted(values: Sequence[Value]) -> Sequence[Any]:
-    """The values as the driver of Django's connection takes them."""
+    """Return the values as the driver of Django's connection takes them."""
     if datetime not in map(type, values):
         return values
     return [
@@ -173,7 +162,13 @@ def _adapted(values: Sequence[Value]) -> Sequence[Any]:
     ]
 
 
-def _converted(row: Row, converters: Converters) -> Row:
+def _converters(columns: str, of_kinds: dict[str, Convert]) -> Converters:
+    """Return what converts the columns of the kinds in `of_kinds`."""
+    return tuple((at, of_kinds[kind]) for at, kind in enumerate(columns) if kind in of_kinds)
+
+
+def _converted(row: Sequence[Any], converters: Converters) -> Row:
+    """Return the cells of `row` as the statement's kinds. Any: what a driver gives."""
     cells = list(row)
     for at, convert in converters:
         if (value := cells[at]) is not None:
@@ -182,7 +177,7 @@ def _converted(row: Row, converters: Converters) -> Row:
 
 
 def _timestamp(value: bytes | str | datetime) -> datetime:
-    """With its time zone, which SQLite leaves out."""
+    """Return a timestamp with its time zone, which SQLite leaves out."""
     if isinstance(value, bytes):
         value = value.decode()
     if isinstance(value, str):
@@ -211,22 +206,22 @@ _CAST = {
 
 
 def rows_source() -> str:
-    """The source of rows for FROM; the columns are then `n.value->>0` and so on, which are texts."""
+    """Return the source of rows for FROM; the columns are then `n.value->>0` and so on, which are texts."""
     return _ROWS[connection.vendor]
 
 
 def row_column(at: int, kind: str) -> str:
-    """The column `at` of a row, of kind "timestamp" or "date"."""
+    """Return the column `at` of a row, of kind "timestamp" or "date"."""
     return _CAST[connection.vendor][kind].format(at=at)
 
 
 def collected_rows(columns: Sequence[str]) -> str:
-    """The column that holds all rows of its SELECT, as the text of an array of arrays; PostgreSQL: NULL for none."""
+    """Return the column that holds all rows of its SELECT as an array of arrays in JSON; PostgreSQL: NULL for none."""
     return f"CAST({_COLLECTED[connection.vendor].format(', '.join(columns))} AS text)"
 
 
 def rows_parameter(rows: Sequence[Sequence[Any]]) -> str:
-    """`rows` (numbers, texts, dates and timestamps) as the statement's parameter."""
+    """Return `rows` (numbers, texts, dates and timestamps) as the statement's parameter."""
     return json.dumps([[_json_value(value) for value in row] for row in rows])
 
 
