@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from tests.accounts.moments import NOON, let_redis_pass
+from tests.accounts.clock import NOON, let_redis_pass
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from accounts import jobs
 from accounts.jobs import Lease, LeaseLost
 from accounts.management.base import JobCommand
 from accounts.models import JobRun
-from tests.accounts.moments import NOON
+from tests.accounts.clock import NOON
 from tests.support.threads import together
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)

@@ -30,7 +30,7 @@ from accounts.limits import (
     microseconds,
 )
 from accounts.limits.redis_limits import RedisLimits
-from tests.accounts.moments import NOON, let_redis_pass
+from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together
 

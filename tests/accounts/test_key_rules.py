@@ -10,7 +10,7 @@ import time_machine
 
 from accounts.api_keys import keys
 from accounts.models import User
-from tests.accounts.moments import NOON
+from tests.accounts.clock import NOON
 
 UNSAFE = "Contains a control character or a bidirectional override (U+202E); remove it."
 HOUR = timedelta(hours=1)

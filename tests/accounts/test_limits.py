@@ -18,7 +18,7 @@ from pytest_django import Settings
 from accounts import limits
 from accounts.limits import InProcessLimits, Limit, LimitStore, Window
 from accounts.limits.redis_limits import RedisLimits
-from tests.accounts.moments import let_redis_pass
+from tests.accounts.clock import let_redis_pass
 from tests.support.threads import together
 
 ROOT = Path(__file__).parents[2]

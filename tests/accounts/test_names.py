@@ -11,7 +11,7 @@ from accounts import users
 from accounts.models import Name, User
 from accounts.models.names import RESERVED_NAMES
 from accounts.signup import AccountAdapter
-from tests.accounts.moments import NOON
+from tests.accounts.clock import NOON
 from tests.factories.accounts import AliasFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts import deletions
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
-from tests.accounts.moments import NOON
+from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
 from tests.support.threads import together
 

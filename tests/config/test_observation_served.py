@@ -14,8 +14,8 @@ import requests
 
 from accounts.models import Permission
 from oidc_provider.token import signing
-from tests.config import outside
-from tests.config.outside import Received
+from tests.config import telemetry_receiver
+from tests.config.telemetry_receiver import Received
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.presence import served
 
@@ -61,7 +61,7 @@ class TestServed:
         assert "the0secret0of0a0key" not in log
 
     def test_spans_arrive_with_route_and_calls_below_them(self, tmp_path: Path) -> None:
-        with outside.receiving() as received:
+        with telemetry_receiver.receiving() as received:
             variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": received.base_url, "OTEL_BSP_SCHEDULE_DELAY": "200"}
             with served.service(tmp_path, TWO_WORKERS, **variables) as server:
                 answer = get(server.base_url, f"{LOOKUP}?key={SECRET}")
@@ -76,7 +76,10 @@ class TestServed:
     def test_errors_arrive_with_route_and_id_and_without_secrets(self, tmp_path: Path) -> None:
         """`broken_wsgi` raises what is no outage, in the lane and in Django."""
         command = (*TWO_WORKERS[:-1], "tests.config.broken_wsgi:application")
-        with outside.receiving() as received, served.service(tmp_path, command, SENTRY_DSN=received.dsn) as server:
+        with (
+            telemetry_receiver.receiving() as received,
+            served.service(tmp_path, command, SENTRY_DSN=received.dsn) as server,
+        ):
             answer = get(server.base_url, f"{LOOKUP}?key={SECRET}")
             page = get(server.base_url, f"/docs?key={SECRET}")
             received.wait_for(lambda: len(received.events) >= 2)

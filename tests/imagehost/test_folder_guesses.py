@@ -16,7 +16,7 @@ from accounts import client_address
 from imagehost import folder_access
 from imagehost.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
-from tests.accounts.moments import let_redis_pass
+from tests.accounts.clock import let_redis_pass
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import LOCKED, PASSWORD, locked_folder, statuses
 from tests.pages.markup import page_of, problems_of

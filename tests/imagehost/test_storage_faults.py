@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from imagehost import storage
 from imagehost.storage import S3Storage, StorageFailed
-from tests.imagehost import relay
+from tests.imagehost import faulty_connections
 from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 from tests.support.object_store import ObjectStore
 
@@ -82,7 +82,7 @@ def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
 
     known = fresh_s3_storage()
     with (
-        relay.relaying(_port(server()), upward=pause) as port,
+        faulty_connections.relaying(_port(server()), upward=pause) as port,
         own_s3_storage(_at(port), bucket_name=known.bucket_name, connect_timeout=0.1) as bucket,
     ):
         _keep(bucket, content)
@@ -98,7 +98,11 @@ def _port(store: ObjectStore) -> int:
 def _no_store(kind: str) -> Iterator[int]:
     """The port of a server that is no store."""
     bad_gateway = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>"
-    with relay.silence() if kind == "silent" else relay.answering(bad_gateway if kind == "proxy" else b"") as port:
+    with (
+        faulty_connections.silence()
+        if kind == "silent"
+        else faulty_connections.answering(bad_gateway if kind == "proxy" else b"") as port
+    ):
         yield port
 
 
@@ -121,7 +125,7 @@ def test_an_answer_that_breaks_off_or_stalls_is_a_failure(upload: Path, incoming
         return count < 1_000_000 or (not is_cut and not released.wait(30))
 
     with (
-        relay.relaying(_port(server()), downward=watch) as port,
+        faulty_connections.relaying(_port(server()), downward=watch) as port,
         own_s3_storage(_at(port), bucket_name=known.bucket_name, read_timeout=0.3) as bucket,
     ):
         try:

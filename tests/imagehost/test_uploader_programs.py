@@ -20,7 +20,7 @@ from imagehost.models import File
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.imagehost import sharex
 from tests.imagehost.desktop import Machine
-from tests.imagehost.set_ups import get, key_in, text_of
+from tests.imagehost.uploader_setups import get, key_in, text_of
 from tests.imagehost.uploading import png
 
 pytestmark = [pytest.mark.django_db, pytest.mark.live]

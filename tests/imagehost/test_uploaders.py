@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, User
 from tests.factories.accounts import ApiKeyFactory
-from tests.imagehost.set_ups import PAGE, get, key_in, text_of
+from tests.imagehost.uploader_setups import PAGE, get, key_in, text_of
 from tests.pages.markup import problems_of
 from tests.support.threads import together
 

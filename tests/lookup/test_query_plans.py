@@ -16,16 +16,16 @@ from lookup import boards, documents, name_search, registry, resolve, sql, unloc
 from lookup.models import Board, UserDocument
 from lookup.resolve import EARLIER, Parts
 from lookup.views import chat_avatar
-from tests.lookup import crowd, statements
+from tests.lookup import many_users, statements
 from tests.lookup.filled import row
 from tests.lookup.statements import Statement
 
 EVERY_COLUMN = [*registry.DOCUMENT_COLUMNS.values(), "aliases", "earlier"]
 TYPES: dict[str, str | int] = {
     "username": "C1500",
-    "uid": crowd.FIRST_UID + 1500,
+    "uid": many_users.FIRST_UID + 1500,
     "id": row(0x100000 + 1500),
-    "chat": str(crowd.FIRST_CHAT_ID + 1500),
+    "chat": str(many_users.FIRST_CHAT_ID + 1500),
 }
 FIRST = row(0x100000)
 BY_INDEX = {"Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan"}
@@ -92,7 +92,7 @@ pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 
 @pytest.fixture(scope="module")
 def many(module_db: None) -> None:
-    crowd.gather()
+    many_users.gather()
 
 
 def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
@@ -101,7 +101,7 @@ def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
         for columns in ([], ["aliases"], EVERY_COLUMN):
             found = sql.read_user(by, value, columns, now)
             assert found is not None
-            assert found.uid == crowd.FIRST_UID + 1500
+            assert found.uid == many_users.FIRST_UID + 1500
             _check(lambda by=by, value=value, columns=columns: sql.read_user(by, value, columns, now))  # type: ignore[misc]  # bound early
     _check(lambda: sql.read_user("username", "A1500", EVERY_COLUMN, now))
     of_alias = sql.read_user("username", "A1500", [], now, is_alias_profile=True)
@@ -134,7 +134,7 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
     for name in ("A1500", "C1500"):
         read("username", name, is_alias_profile=True)
     _check(lambda: resolve.read("username", "C1500", EARLIER, now))
-    _check(lambda: resolve.read("uid", crowd.FIRST_UID + 1500, EARLIER, now))
+    _check(lambda: resolve.read("uid", many_users.FIRST_UID + 1500, EARLIER, now))
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:

@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from tests.oidc_provider.moments import NOON
+from tests.accounts.clock import NOON
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -12,8 +12,8 @@ from oidc_provider.applications import applications
 from oidc_provider.authorize import flows, validation
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Grant, PendingRequest
+from tests.accounts.clock import NOON
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory
-from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
     DESCRIPTION,

@@ -9,8 +9,8 @@ import time_machine
 from django.test import Client
 
 from accounts.models import User
+from tests.accounts.clock import NOON
 from tests.factories.accounts import PASSWORD
-from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     Answer,
     App,

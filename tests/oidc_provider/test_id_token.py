@@ -10,8 +10,8 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.models import LinkedAccount, User
+from tests.accounts.clock import NOON
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
-from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     ISSUER,

@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import User
-from tests.oidc_provider.moments import NOON
+from tests.accounts.clock import NOON
 from tests.oidc_provider.protocol import (
     INTROSPECT,
     INVALID_CLIENT,

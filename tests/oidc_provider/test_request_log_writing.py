@@ -15,8 +15,8 @@ from django.utils import timezone
 from accounts.models import User
 from oidc_provider.log import request_log, request_records
 from oidc_provider.models import LastUse, RequestKind, RequestRecord, UsageCount
+from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
-from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import App
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.test import Client
 
 from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken
+from tests.accounts.clock import NOON
 from tests.factories.oidc_provider import CODE_CHALLENGE
-from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,
     INVALID_GRANT,

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from tests.oidc_provider.moments import NOON
+from tests.accounts.clock import NOON
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,
     INVALID_GRANT,

@@ -12,7 +12,7 @@ from accounts.models import User
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup.profile_pages import change, page, text
-from tests.presence import kept
+from tests.presence import store_contents
 
 CARD = "//header//div[@data-presence-card]/div"
 CHAT_CDN = "https://cdn.chat.example"
@@ -84,9 +84,9 @@ def say(
     now = timezone.now()
     gone_at = int(last_online.timestamp()) if last_online else None
     record = Record(MEMBER if member is None else member, presence, 1, now.timestamp(), gone_at)
-    kept.write(store, {chat_id: record.to_text()}, ())
-    kept.set_complete(store, 1)
-    assert kept.stamp(store, (alive_at or now).timestamp(), generation=1)
+    store_contents.write(store, {chat_id: record.to_text()}, ())
+    store_contents.set_complete(store, 1)
+    assert store_contents.stamp(store, (alive_at or now).timestamp(), generation=1)
 
 
 def card(path: str = "/ada") -> Any:

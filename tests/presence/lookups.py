@@ -16,7 +16,7 @@ from accounts.models import Permission
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import ApiKeyFactory
 from tests.lookup.answers import Answer
-from tests.presence import kept
+from tests.presence import store_contents
 from tests.support import redis_commands
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -54,8 +54,8 @@ def get_path(path: str, secret: str | None = SECRET, address: str = ADDRESS) -> 
 def alive(store: PresenceStore, at: datetime | None = None) -> None:
     """Stamp the store as up to date at this time, by default now."""
     if store.generation() != 1:
-        kept.set_complete(store, 1)
-    assert kept.stamp(store, (at or timezone.now()).timestamp(), generation=1)
+        store_contents.set_complete(store, 1)
+    assert store_contents.stamp(store, (at or timezone.now()).timestamp(), generation=1)
 
 
 def tell(
@@ -70,7 +70,7 @@ def tell(
     """Write a record as the feed does, last touched so long ago, and a stamp."""
     touched_at = (timezone.now() - touched).timestamp()
     record = Record(PLAIN if member is None else member, presence, 1, touched_at, last_online)
-    kept.write(store, {chat_id: record.to_text()}, ())
+    store_contents.write(store, {chat_id: record.to_text()}, ())
     alive(store)
 
 

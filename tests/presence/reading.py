@@ -15,7 +15,7 @@ from django.conf import settings
 
 from accounts.api_keys import uses
 from presence import profiles, refreshing, rest
-from tests.accounts.moments import NOON
+from tests.accounts.clock import NOON
 
 
 @dataclass

@@ -22,7 +22,7 @@ from presence import members
 from presence.store import Banner, PresenceStore
 from presence.streaming import stream_slots, streams
 from presence.streaming.streams import BlockingStream, KeyInUse
-from tests.presence import following, kept, lookups
+from tests.presence import following, lookups, store_contents
 from tests.presence.following import OPENING, Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE, Json
 
@@ -89,9 +89,9 @@ def test_a_member_who_leaves_ends_the_stream(store: PresenceStore) -> None:
     with following.followed() as stream:
         events = stream.events()
         next(events)
-        kept.write(store, {}, [ADA])
+        store_contents.write(store, {}, [ADA])
         assert next(events) == Event("unavailable", "", UNAVAILABLE[1])  # the record may have been evicted
-        store.keep_departures([ADA], token=kept.token_of(store))
+        store.keep_departures([ADA], token=store_contents.token_of(store))
         assert list(events) == [Event("gone", "", NOT_MEMBER[1])]
 
 

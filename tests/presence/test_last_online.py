@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from presence import last_seen
 from presence.models import LastOnline
 from tests.lookup import statements
-from tests.presence import kept
+from tests.presence import store_contents
 from tests.support.threads import together
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
@@ -76,7 +76,7 @@ def test_two_workers_that_meet_keep_the_latest() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_cannot_be_written_is_told_and_may_be_tried_again() -> None:
-    with kept.read_only(), pytest.raises(DatabaseError):
+    with store_contents.read_only(), pytest.raises(DatabaseError):
         last_seen.keep({ADA: NOON})
     last_seen.keep({ADA: NOON})
     assert last_seen.all_of() == {ADA: NOON}

@@ -16,8 +16,8 @@ from django.utils import timezone
 from presence.lease import Lease
 from presence.redis_cache import PresenceRedisCache
 from presence.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
-from tests.presence import kept
-from tests.presence.kept import CACHES, age, cache_of, record
+from tests.presence import store_contents
+from tests.presence.store_contents import CACHES, age, cache_of, record
 from tests.support.threads import together
 
 ADA, BOB = 268473310000000011, 268473310000000012
@@ -118,7 +118,7 @@ def test_a_late_write_of_an_earlier_term_is_refused(
     store.write({ADA: newer.to_text(), BOB: record(BOB).to_text()}, [], token=second.token)
     assert holds(stopped) == [True]  # as far as it knows
     assert write(store, stopped) is False
-    assert kept.records(store, [ADA, BOB]) == {ADA: newer, BOB: record(BOB)}
+    assert store_contents.records(store, [ADA, BOB]) == {ADA: newer, BOB: record(BOB)}
     assert [stopped.renew(), *holds(stopped), second.renew()] == [False, False, True]
 
 
@@ -194,7 +194,7 @@ def test_while_the_store_is_away_a_term_goes_on_for_its_time_and_no_longer() -> 
     lease = Lease(PresenceStore(cache_of("database")))
     lease.take()
     taken = time.monotonic()
-    with kept.table_missing("presence_storeentry"):
+    with store_contents.table_missing("presence_storeentry"):
         for act in (lease.take, lease.renew):
             with pytest.raises(StoreUnavailable):
                 act()

@@ -16,7 +16,7 @@ from presence.models import LastOnline, StoreEntry
 from presence.store import PresenceStore
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.pages.markup import page_of
-from tests.presence import card_people, kept
+from tests.presence import card_people, store_contents
 
 pytestmark = pytest.mark.django_db
 
@@ -71,8 +71,8 @@ def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, t
     moment = datetime(2026, 5, 1, 12, tzinfo=UTC)
     time_machine.move_to(moment, tick=False)
     browser.force_login(StaffFactory())  # whose session begins now
-    kept.set_complete(store, 1)
-    kept.stamp(store, moment.timestamp() - 2, generation=1)
+    store_contents.set_complete(store, 1)
+    store_contents.stamp(store, moment.timestamp() - 2, generation=1)
     store.keep_stats(
         {
             "leader": True,
@@ -102,8 +102,8 @@ def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, t
 
 
 def test_a_feed_that_stopped_is_told_apart(browser: Client, store: PresenceStore) -> None:
-    kept.set_complete(store, 1)
-    kept.stamp(store, (timezone.now() - timedelta(seconds=61)).timestamp(), generation=1)
+    store_contents.set_complete(store, 1)
+    store_contents.stamp(store, (timezone.now() - timedelta(seconds=61)).timestamp(), generation=1)
     headline, rows = told(browser)
     assert (headline, list(rows)) == ("The feed is stale", ["Last flush"])
 

@@ -16,7 +16,7 @@ from demo.chat_platform.running import Simulator
 from presence import refreshing, rest
 from presence.store import Banner, PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory
-from tests.presence import kept, lookups, reading
+from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, UNAVAILABLE
 from tests.presence.reading import Clock
 
@@ -57,7 +57,7 @@ def test_a_store_that_was_emptied_knows_nothing(store: PresenceStore) -> None:
     caches["presence"].clear()
     assert lookups.get(ADA).whole == UNAVAILABLE
     record = Record(lookups.PLAIN, lookups.ONLINE, 1, timezone.now().timestamp(), None)
-    kept.write(store, {ADA: record.to_text()}, ())  # a first record, while the dump is still being written
+    store_contents.write(store, {ADA: record.to_text()}, ())  # a first record, while the dump is still being written
     assert lookups.get(ADA).whole == UNAVAILABLE
 
 
@@ -139,7 +139,7 @@ def test_a_banner_that_was_dropped_is_read_anew(store: PresenceStore, simulator:
     lookups.tell(store)
     assert _banner() == FIRST
     simulator.update_member(ADA, user={"banner": None})
-    kept.drop_banner(store, ADA)
+    store_contents.drop_banner(store, ADA)
     assert [_banner(), _banner()] == ["", ""]
     assert len(simulator.counters.rest) == 2  # no banner is an answer, too
 
@@ -188,7 +188,7 @@ def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
     lookups.tell(store)
     store.keep_miss(ADA, "notFound")
     assert lookups.get(ADA).status == 200
-    kept.write(store, {}, [ADA])
+    store_contents.write(store, {}, [ADA])
     assert lookups.get(ADA).whole == NOT_FOUND
 
 

@@ -15,7 +15,7 @@ from presence import members
 from presence.errors import ChatIdInvalid
 from presence.store import PresenceStore
 from presence.views import PresenceLookup
-from tests.presence import kept, lookups, reading
+from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, INVALID, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +87,7 @@ DAMAGED = ["", "[]", '{"m":[]}', '{"m":{},"g":1,"t":NaN}', "[" * 9999]
 def test_a_damaged_record_is_no_miss(store: PresenceStore, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The platform says that this is a member, and the feed has to tell of her again."""
     monkeypatch.setattr(members, "PATIENCE", 0.1)
-    kept.write(store, {ADA: text}, ())
+    store_contents.write(store, {ADA: text}, ())
     assert lookups.get(ADA).whole == UNAVAILABLE
     assert store.pending_refreshes(0)[0] == [ADA]
 

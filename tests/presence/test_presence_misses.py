@@ -13,7 +13,7 @@ from presence import members
 from presence.rest import Membership
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
-from tests.presence import kept, lookups, reading
+from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE, Json
 from tests.presence.reading import Clock
 from tests.support.threads import together
@@ -171,8 +171,8 @@ def evict(store: PresenceStore) -> None:
 def overtake(store: PresenceStore) -> None:
     """A later dump came after Ada's record, and does not have her."""
     lookups.tell(store)
-    kept.set_complete(store, 2)
-    assert kept.stamp(store, timezone.now().timestamp(), generation=2)
+    store_contents.set_complete(store, 2)
+    assert store_contents.stamp(store, timezone.now().timestamp(), generation=2)
 
 
 @pytest.mark.parametrize("lose", [evict, overtake])

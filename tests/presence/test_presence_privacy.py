@@ -18,7 +18,7 @@ from presence import members, privacy
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import statements
-from tests.presence import following, kept, lookups, workers
+from tests.presence import following, lookups, store_contents, workers
 from tests.presence.following import Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PLAIN, PRIVATE
 from tests.presence.workers import wait_for_truth, wait_until, working
@@ -68,7 +68,7 @@ def test_a_switch_counts_at_once_and_asks_no_database(
 def test_the_record_says_so_however_long_ago_the_switch_was(user: User, store: PresenceStore) -> None:
     at = timezone.now().timestamp()
     private = Record(PLAIN, ONLINE, 1, at, None, is_private=True)
-    kept.write(store, {ADA: private.to_text()}, ())
+    store_contents.write(store, {ADA: private.to_text()}, ())
     assert lookups.get(ADA).whole == PRIVATE
     by_page(user, is_public=False)
     by_page(user, is_public=True)  # the worker has not read it yet
@@ -145,7 +145,7 @@ class TestWorker:
         with working(simulator, store):
             wait_for_truth(store)
             assert private() == [True, False]
-            with kept.table_missing("accounts_linkedaccount"):
+            with store_contents.table_missing("accounts_linkedaccount"):
                 simulator.set_presence(ADA, {"status": "dnd"})
                 workers.wait_for_status(store, ADA, "dnd")
                 assert private() == [True, False]

@@ -19,7 +19,7 @@ from demo.chat_platform.running import Simulator
 from presence import refreshing, rest
 from presence.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
-from tests.presence import kept, lookups, reading
+from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
 
 pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
@@ -72,7 +72,7 @@ def test_a_known_miss_and_a_stale_feed_cost_the_same(monkeypatch: pytest.MonkeyP
 
 def test_a_private_account_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
     private = Record(lookups.PLAIN, lookups.ONLINE, 1, timezone.now().timestamp(), None, is_private=True)
-    kept.write(store, {ADA: private.to_text()}, ())
+    store_contents.write(store, {ADA: private.to_text()}, ())
     assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(BOTH))
     assert lookups.get(ADA).whole == lookups.PRIVATE
 
@@ -100,7 +100,7 @@ def test_while_no_banner_can_be_read_an_old_one_costs_the_lookup_nothing(
     simulator.rest_status = 0
     assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(BOTH))
     assert len(simulator.counters.rest) == 1
-    kept.drop_banner(store, ADA)
+    store_contents.drop_banner(store, ADA)
     assert lookups.get(ADA).status == 200
     assert len(simulator.counters.rest) == 2  # it may be the first one of a new member
 

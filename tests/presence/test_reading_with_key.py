@@ -13,7 +13,7 @@ from accounts import authentication
 from accounts.models import Permission
 from presence import members
 from presence.store import Banner, PresenceStore, Snapshot
-from tests.presence import kept, lookups, reading
+from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def test_a_damaged_value_costs_a_round_trip_and_its_part_alone(store: PresenceSt
 def test_the_reply_says_what_a_look_into_the_store_says(store: PresenceStore) -> None:
     assert _snapshot(store, ADA) == store.snapshot(ADA)
     assert _snapshot(store, BEN) == store.snapshot(BEN)
-    kept.set_complete(store, 2)
+    store_contents.set_complete(store, 2)
     assert _snapshot(store, ADA) == store.snapshot(ADA)
     assert _snapshot(store, ADA).record is None
 

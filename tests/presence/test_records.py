@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from presence.records import Record
-from tests.presence.kept import record
+from tests.presence.store_contents import record
 
 
 @pytest.mark.parametrize("depth", [300, 900, 5_000])

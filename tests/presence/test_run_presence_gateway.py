@@ -21,7 +21,7 @@ from demo.chat_platform.running import Simulator
 from presence import last_seen
 from presence.store import LEASE, LEASE_SECONDS, PresenceStore
 from tests.config import process_table
-from tests.presence import kept, outages, workers
+from tests.presence import outages, store_contents, workers
 from tests.presence.gateway_process import ROOT, Starter
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
 from tests.support import processes
@@ -200,13 +200,13 @@ def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, s
     """Its process stood still for longer than the lease, say."""
     with working(simulator, store) as running:
         wait_for_truth(store)
-        caches["presence"].set(LEASE, kept.TERM, 60)
+        caches["presence"].set(LEASE, store_contents.TERM, 60)
         wait_until(lambda: not running.stats()["leader"])
-        kept.set_complete(store, store.generation() + 10**6)
+        store_contents.set_complete(store, store.generation() + 10**6)
         simulator.add_member(ADA, presence={"status": "online"})
         wait_until(lambda: running.worker is not None and ADA in running.worker.roster.members)
         assert workers.statuses(store, [ADA]) == {ADA: "absent"}
-        store.release_lease(kept.TERM)
+        store.release_lease(store_contents.TERM)
         wait_for_truth(store)
         assert workers.statuses(store, [ADA]) == {ADA: "online"}
 

@@ -16,8 +16,8 @@ from presence import store as store_module
 from presence.database_cache import PresenceDatabaseCache
 from presence.records import Banner, Profile, Snapshot
 from presence.store import PresenceStore
-from tests.presence import kept
-from tests.presence.kept import CACHES, cache_of, damage, database_cache, record, round_trips, seconds_left
+from tests.presence import store_contents
+from tests.presence.store_contents import CACHES, cache_of, damage, database_cache, record, round_trips, seconds_left
 from tests.support.threads import together
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
@@ -41,9 +41,9 @@ def store(cache: BaseCache) -> PresenceStore:
 
 def written(store: PresenceStore, generation: int, *ids: int, alive_at: float = NOON) -> None:
     """A dump of these members, from its beginning to its stamp."""
-    kept.write(store, {chat_id: record(chat_id, generation=generation).to_text() for chat_id in ids}, [])
-    kept.set_complete(store, generation)
-    assert kept.stamp(store, alive_at, generation=generation) is True
+    store_contents.write(store, {chat_id: record(chat_id, generation=generation).to_text() for chat_id in ids}, [])
+    store_contents.set_complete(store, generation)
+    assert store_contents.stamp(store, alive_at, generation=generation) is True
 
 
 class TestGlance:
@@ -71,31 +71,31 @@ class TestGlance:
     def test_what_was_dropped_is_gone(self, store: PresenceStore) -> None:
         store.keep_banner(ADA, BANNER)
         store.keep_miss(ADA, "notFound")
-        kept.drop_banner(store, ADA)
+        store_contents.drop_banner(store, ADA)
         assert store.snapshot(ADA) == replace(NOTHING, miss="notFound")
-        kept.write(store, {ADA: record(ADA).to_text()}, [])
-        kept.write(store, {}, [ADA])
+        store_contents.write(store, {ADA: record(ADA).to_text()}, [])
+        store_contents.write(store, {}, [ADA])
         assert store.snapshot(ADA) == NOTHING
 
 
 class TestGenerations:
     def test_a_record_of_an_older_generation_counts_as_absent(self, store: PresenceStore) -> None:
         written(store, 1, ADA, BEA)
-        kept.write(store, {ADA: record(ADA, generation=2).to_text()}, [])
+        store_contents.write(store, {ADA: record(ADA, generation=2).to_text()}, [])
         assert store.snapshot(BEA).record == record(BEA)  # until the second one is whole
-        kept.set_complete(store, 2)
+        store_contents.set_complete(store, 2)
         snapshots = store.snapshots([ADA, BEA, CYD]).values()
         assert [snapshot.record for snapshot in snapshots] == [record(ADA, generation=2), None, None]
-        assert kept.records(store, [BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
+        assert store_contents.records(store, [BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
         assert store.generation() == 2
 
     def test_no_stamp_is_given_to_a_generation_that_is_not_the_completed_one(self, store: PresenceStore) -> None:
-        assert kept.stamp(store, NOON, generation=1) is False
-        assert kept.stamp(store, NOON, generation=0) is False
+        assert store_contents.stamp(store, NOON, generation=1) is False
+        assert store_contents.stamp(store, NOON, generation=0) is False
         written(store, 2, ADA)
-        assert [kept.stamp(store, NOON + 1, generation=of) for of in (1, 3, 0)] == [False, False, False]
+        assert [store_contents.stamp(store, NOON + 1, generation=of) for of in (1, 3, 0)] == [False, False, False]
         assert store.alive_at() == NOON
-        assert kept.stamp(store, NOON + 0.125, generation=2) is True
+        assert store_contents.stamp(store, NOON + 0.125, generation=2) is True
         assert (store.alive_at(), store.snapshot(ADA).alive_at) == (NOON + 0.125, NOON + 0.125)
 
     def test_a_stamp_that_came_a_moment_after_the_store_was_emptied_counts_for_nothing(
@@ -106,7 +106,7 @@ class TestGenerations:
         cache.clear()
         cache.set(store_module.ALIVE, stamp)
         assert (store.alive_at(), store.snapshot(ADA)) == (None, NOTHING)
-        kept.set_complete(store, 1)
+        store_contents.set_complete(store, 1)
         assert store.alive_at() is None
 
 
@@ -115,20 +115,20 @@ class TestMarks:
     def test_the_last_write_that_had_one_is_named(self, store: PresenceStore) -> None:
         assert store.mark() == ""
         for texts, gone in (({ADA: record(ADA).to_text()}, []), ({}, [ADA]), ({}, [])):
-            kept.write(store, texts, gone, mark=f"{len(texts)} {len(gone)}")
+            store_contents.write(store, texts, gone, mark=f"{len(texts)} {len(gone)}")
             assert store.mark() == f"{len(texts)} {len(gone)}"
-        kept.write(store, {ADA: record(ADA).to_text()}, [BEA])
+        store_contents.write(store, {ADA: record(ADA).to_text()}, [BEA])
         assert store.mark() == "0 0"
 
     def test_nothing_is_stamped_after_another_write(self, store: PresenceStore, cache: BaseCache) -> None:
         written(store, 1, ADA)
-        assert kept.stamp(store, NOON + 1, generation=1, mark="a 1") is False
-        kept.write(store, {}, [], mark="a 1")
-        assert kept.stamp(store, NOON + 2, generation=1, mark="a 1") is True
-        kept.write(store, {}, [], mark="b 7")
-        assert kept.stamp(store, NOON + 3, generation=1, mark="a 1") is False
+        assert store_contents.stamp(store, NOON + 1, generation=1, mark="a 1") is False
+        store_contents.write(store, {}, [], mark="a 1")
+        assert store_contents.stamp(store, NOON + 2, generation=1, mark="a 1") is True
+        store_contents.write(store, {}, [], mark="b 7")
+        assert store_contents.stamp(store, NOON + 3, generation=1, mark="a 1") is False
         cache.delete(store_module.MARK)
-        assert kept.stamp(store, NOON + 4, generation=1, mark="a 1") is False
+        assert store_contents.stamp(store, NOON + 4, generation=1, mark="a 1") is False
         assert store.alive_at() == NOON + 2
 
     @pytest.mark.parametrize("mark", [None, 7, {}, True])
@@ -143,7 +143,7 @@ class TestMarks:
         self, store: PresenceStore, cache: BaseCache
     ) -> None:
         texts = {chat_id: record(chat_id).to_text() for chat_id in range(ADA, ADA + 2001)}
-        token = kept.token_of(store)
+        token = store_contents.token_of(store)
         asked = round_trips(cache, lambda: store.write(texts, [1], token=token, mark="a 1"))
         if isinstance(cache, PresenceDatabaseCache):
             verbs = [name.split()[0] for name in asked if name.endswith("presence_storeentry")]
@@ -158,8 +158,8 @@ class TestFlush:
     def test_records_are_replaced_and_the_departed_deleted(self, store: PresenceStore) -> None:
         written(store, 1, ADA, BEA, CYD)
         newer = record(ADA, presence=None, last_online=1_772_366_399)
-        kept.write(store, {ADA: newer.to_text()}, [BEA, BEA + 100])
-        assert kept.records(store, [ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
+        store_contents.write(store, {ADA: newer.to_text()}, [BEA, BEA + 100])
+        assert store_contents.records(store, [ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ class TestFlush:
         (lambda store: store.keep_profile(ADA, PROFILE), f"profile:{ADA}", 7 * 86400),
         (lambda store: store.keep_miss(ADA, "notMember"), f"miss:{ADA}", 600),
         (lambda store: store.keep_miss(ADA, "notFound"), f"miss:{ADA}", 86400),
-        (lambda store: store.keep_departures([BEA], token=kept.token_of(store)), f"miss:{BEA}", 600),
+        (lambda store: store.keep_departures([BEA], token=store_contents.token_of(store)), f"miss:{BEA}", 600),
         (lambda store: store.keep_stats({"a": 1}), "stats", 86400),
         (lambda store: written(store, 1, ADA), "alive", None),
         (lambda store: written(store, 1, ADA), "complete", None),
@@ -190,11 +190,11 @@ class TestDamage:
         written(store, 1, ADA, BEA, CYD)
         store.keep_banner(ADA, BANNER)
         damage(cache, f"m:{ADA}")
-        kept.write(store, {BEA: '{"m": '}, [])
+        store_contents.write(store, {BEA: '{"m": '}, [])
         snapshots = store.snapshots([ADA, BEA, CYD])
         assert [snapshot.record for snapshot in snapshots.values()] == [None, None, record(CYD)]
         assert (snapshots[ADA].banner, snapshots[ADA].alive_at) == (BANNER, NOON)
-        assert kept.records(store, [ADA, BEA, CYD]) == {CYD: record(CYD)}
+        assert store_contents.records(store, [ADA, BEA, CYD]) == {CYD: record(CYD)}
         assert "damaged" in caplog.text
 
     @pytest.mark.parametrize("key", ["alive", "complete", f"banner:{ADA}", f"profile:{ADA}", f"miss:{ADA}"])

@@ -13,20 +13,20 @@ from django.db import connection
 from presence.records import Banner, Profile
 from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore, StoreUnavailable
-from tests.presence import kept
-from tests.presence.kept import database_cache, record
+from tests.presence import store_contents
+from tests.presence.store_contents import database_cache, record
 
 ADA = 80351110224678912
 WRITES: dict[str, Any] = {  # Any: what they give back differs
-    "write": lambda store: kept.write(store, {ADA: record(ADA).to_text()}, []),
-    "delete": lambda store: kept.write(store, {}, [ADA]),
-    "stamp": lambda store: kept.stamp(store, 1.5, generation=1),
-    "set_complete": lambda store: kept.set_complete(store, 2),
+    "write": lambda store: store_contents.write(store, {ADA: record(ADA).to_text()}, []),
+    "delete": lambda store: store_contents.write(store, {}, [ADA]),
+    "stamp": lambda store: store_contents.stamp(store, 1.5, generation=1),
+    "set_complete": lambda store: store_contents.set_complete(store, 2),
     "keep_banner": lambda store: store.keep_banner(ADA, Banner(None, 1.5)),
-    "drop_banner": lambda store: kept.drop_banner(store, ADA),
+    "drop_banner": lambda store: store_contents.drop_banner(store, ADA),
     "keep_profile": lambda store: store.keep_profile(ADA, Profile(None, (), 1.5, is_failure=True)),
     "keep_miss": lambda store: store.keep_miss(ADA, "notFound"),
-    "keep_departures": lambda store: store.keep_departures([ADA], token=kept.token_of(store)),
+    "keep_departures": lambda store: store.keep_departures([ADA], token=store_contents.token_of(store)),
     "ask": lambda store: store.request_refresh(ADA),
     "keep_stats": lambda store: store.keep_stats({}),
 }
@@ -73,7 +73,7 @@ def redis(port: int) -> BaseCache:
 class TestDatabase:
     def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self) -> None:
         store = filled()
-        with kept.table_missing("presence_storeentry"):
+        with store_contents.table_missing("presence_storeentry"):
             assert refused(store, ACTS) == list(ACTS)
         assert refused(store, ACTS) == []
         assert store.alive_at() == 1.5
@@ -81,9 +81,9 @@ class TestDatabase:
     def test_a_database_that_cannot_be_written_is_told_and_still_read(self) -> None:
         store = filled()
         for act in WRITES.values():
-            with kept.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards
+            with store_contents.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards
                 act(store)
-        with kept.read_only():
+        with store_contents.read_only():
             assert refused(store, READS) == []
         assert store.snapshot(ADA).record == record(ADA)
 
@@ -101,9 +101,9 @@ def refused(store: PresenceStore, acts: dict[str, Any]) -> list[str]:
 
 def filled() -> PresenceStore:
     store = PresenceStore(database_cache())
-    kept.write(store, {ADA: record(ADA).to_text()}, [])
-    kept.set_complete(store, 1)
-    assert kept.stamp(store, 1.0, generation=1) is True
+    store_contents.write(store, {ADA: record(ADA).to_text()}, [])
+    store_contents.set_complete(store, 1)
+    assert store_contents.stamp(store, 1.0, generation=1) is True
     return store
 
 

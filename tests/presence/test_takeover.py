@@ -15,8 +15,8 @@ from presence.lease import Follower
 from presence.records import Ending
 from presence.roster import Roster
 from presence.store import StoreState
-from tests.presence import kept
-from tests.presence.flushing_desk import ADA, BOB, CYD, GUILD, Desk
+from tests.presence import store_contents
+from tests.presence.leading_flusher import ADA, BOB, CYD, GUILD, LeadingFlusher
 
 WHOLE = {ADA: "online", BOB: "online", CYD: "online"}
 FORGET = Intervals().forget
@@ -97,75 +97,77 @@ class TestFollowing:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def leader() -> Iterator[LeadingFlusher]:
     """The store is whole, and its leader has just ended."""
-    desk = Desk()
-    desk.begin()
-    desk.settle()
-    desk.lease.release()
-    desk.lead()
-    yield desk
-    desk.do(lambda: desk.background.close(5))
+    leader = LeadingFlusher()
+    leader.begin()
+    leader.settle()
+    leader.lease.release()
+    leader.lead()
+    yield leader
+    leader.do(lambda: leader.background.close(5))
 
 
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 class TestTakingOver:
-    def adopt(self, desk: Desk) -> StoreState:
+    def adopt(self, leader: LeadingFlusher) -> StoreState:
         """Of changes and of the dump one record at once is written."""
-        desk.flusher._intervals = Intervals(stamp=0.0, flush_size=1, dump_size=1)
-        state = desk.store.state()
-        desk.do(lambda: desk.moments.load_previous(state))
-        desk.flusher.adopt(state)
-        desk.begin(is_repeat=True)
+        leader.flusher._intervals = Intervals(stamp=0.0, flush_size=1, dump_size=1)
+        state = leader.store.state()
+        leader.do(lambda: leader.last_seen.load_previous(state))
+        leader.flusher.adopt(state)
+        leader.begin(is_repeat=True)
         return state
 
-    def test_it_stamps_with_its_first_write_and_goes_on_writing(self, desk: Desk) -> None:
-        desk.tell("PRESENCE_UPDATE", ADA, status="idle")
-        state = self.adopt(desk)
-        desk.flush()
-        after = desk.store.state()
+    def test_it_stamps_with_its_first_write_and_goes_on_writing(self, leader: LeadingFlusher) -> None:
+        leader.apply("PRESENCE_UPDATE", ADA, status="idle")
+        state = self.adopt(leader)
+        leader.flush()
+        after = leader.store.state()
         assert (after.generation, (after.alive_at or 0) > (state.alive_at or 0)) == (state.generation, True)
-        assert desk.shown() == {**WHOLE, ADA: "idle"}
-        desk.settle()
-        assert desk.store.generation() == desk.flusher.completed > state.generation
+        assert leader.shown() == {**WHOLE, ADA: "idle"}
+        leader.settle()
+        assert leader.store.generation() == leader.flusher.completed > state.generation
 
-    def test_who_left_while_nobody_looked_is_gone_in_the_end(self, desk: Desk) -> None:
-        del desk.roster.members[BOB]
-        self.adopt(desk)
-        desk.flush()
-        assert desk.shown() == WHOLE
-        desk.settle()
-        assert desk.shown() == {**WHOLE, BOB: "absent"}
+    def test_who_left_while_nobody_looked_is_gone_in_the_end(self, leader: LeadingFlusher) -> None:
+        del leader.roster.members[BOB]
+        self.adopt(leader)
+        leader.flush()
+        assert leader.shown() == WHOLE
+        leader.settle()
+        assert leader.shown() == {**WHOLE, BOB: "absent"}
 
-    def test_changes_are_all_written_before_the_first_stamp(self, desk: Desk) -> None:
+    def test_changes_are_all_written_before_the_first_stamp(self, leader: LeadingFlusher) -> None:
         for chat_id in (ADA, BOB, CYD):
-            desk.tell("PRESENCE_UPDATE", chat_id, status="dnd")
-        state = self.adopt(desk)
+            leader.apply("PRESENCE_UPDATE", chat_id, status="dnd")
+        state = self.adopt(leader)
         shown: list[int] = []
-        while desk.store.state().alive_at == state.alive_at:
-            desk.flush()
-            shown.append(list(desk.shown().values()).count("dnd"))
+        while leader.store.state().alive_at == state.alive_at:
+            leader.flush()
+            shown.append(list(leader.shown().values()).count("dnd"))
         assert shown == [1, 2, 3]
 
-    def test_a_store_that_falls_back_before_the_first_write_is_written_anew(self, desk: Desk) -> None:
-        state = self.adopt(desk)
+    def test_a_store_that_falls_back_before_the_first_write_is_written_anew(self, leader: LeadingFlusher) -> None:
+        state = self.adopt(leader)
         caches["presence"].set("mark", "of an older snapshot", None)
-        assert desk.flush() is True
-        assert (desk.flusher.generation, desk.store.state().alive_at) == (0, state.alive_at)
-        desk.settle()
-        assert desk.shown() == WHOLE
+        assert leader.flush() is True
+        assert (leader.flusher.generation, leader.store.state().alive_at) == (0, state.alive_at)
+        leader.settle()
+        assert leader.shown() == WHOLE
 
-    def test_a_member_who_went_offline_meanwhile_was_last_online_at_the_last_stamp(self, desk: Desk) -> None:
-        assert desk.store.stamp(5000.9, generation=desk.store.generation(), token=desk.lease.token)
-        roster = desk.roster
-        desk.tell("GUILD_MEMBER_REMOVE", ADA)
-        desk.tell("GUILD_MEMBER_ADD", ADA, username="somebody")
-        desk.tell("PRESENCE_UPDATE", ADA, status="offline")
+    def test_a_member_who_went_offline_meanwhile_was_last_online_at_the_last_stamp(
+        self, leader: LeadingFlusher
+    ) -> None:
+        assert leader.store.stamp(5000.9, generation=leader.store.generation(), token=leader.lease.token)
+        roster = leader.roster
+        leader.apply("GUILD_MEMBER_REMOVE", ADA)
+        leader.apply("GUILD_MEMBER_ADD", ADA, username="somebody")
+        leader.apply("PRESENCE_UPDATE", ADA, status="offline")
         roster.forget_changes()
-        self.adopt(desk)
-        desk.settle()
-        desk.do(desk.moments.keep)
+        self.adopt(leader)
+        leader.settle()
+        leader.do(leader.last_seen.keep)
         assert last_seen.all_of() == {ADA: 5000}
 
 
@@ -177,7 +179,7 @@ TRICKY = {"name": ',"g":9,"t":9.0,"l":9}', "nested": {"g": 8, "t": 1, "l": None}
     "changes", [{}, {"last_online": 0}, {"last_online": 12, "is_private": True}, {"generation": 7}]
 )
 def test_the_ending_of_a_text_says_what_the_whole_says(presence: Any, changes: dict[str, Any]) -> None:
-    record = kept.record(presence=presence, touched_at=1e22, **changes)
+    record = store_contents.record(presence=presence, touched_at=1e22, **changes)
     ending = Ending(record.to_text())
     assert (ending.generation, ending.last_online) == (record.generation, record.last_online)
     assert ending.presence() == presence

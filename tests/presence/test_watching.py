@@ -16,7 +16,7 @@ from django.utils import timezone
 from presence.store import Banner, PresenceStore, Snapshot, StoreUnavailable
 from presence.streaming import watching
 from presence.streaming.watching import Hub, Watch
-from tests.presence import kept, lookups
+from tests.presence import lookups, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PRIVATE, UNAVAILABLE
 
 IDLE = {**ONLINE, "client_status": {"desktop": "idle"}}
@@ -130,8 +130,8 @@ def test_who_left_is_gone_while_the_feed_is_true(hub: Hub, store: PresenceStore)
     lookups.tell(store)
     listener = Listener(hub, ADA)
     _look(hub, store)
-    store.keep_departures([ADA], token=kept.token_of(store))
-    kept.write(store, {}, [ADA])
+    store.keep_departures([ADA], token=store_contents.token_of(store))
+    store_contents.write(store, {}, [ADA])
     lookups.alive(store, timezone.now() - timedelta(seconds=60))
     _look(hub, store)
     lookups.alive(store)
@@ -155,7 +155,7 @@ def test_who_has_no_record_is_asked_for_and_is_not_gone(hub: Hub, store: Presenc
     lookups.tell(store)
     listener = Listener(hub, ADA)
     _look(hub, store)
-    kept.write(store, {}, [ADA])
+    store_contents.write(store, {}, [ADA])
     _look(hub, store)
     lookups.tell(store)
     _look(hub, store)
@@ -170,7 +170,7 @@ def test_a_banner_that_is_to_be_read_again_is_shown_until_it_is(hub: Hub, store:
     listener, lacks = Listener(hub, ADA), []
     changes: list[Callable[[], None]] = [
         lambda: None,
-        lambda: kept.drop_banner(store, ADA),
+        lambda: store_contents.drop_banner(store, ADA),
         lambda: store.keep_banner(ADA, Banner(None, timezone.now().timestamp())),
     ]
     for change in changes:

@@ -10,7 +10,7 @@ import pytest
 from tests.support import changed
 
 FILES = (
-    "tests/lookup/test_comments.py tests/lookup/test_page.py tests/lookup/crowds.py tests/lookup/answer.json "
+    "tests/lookup/test_comments.py tests/lookup/test_page.py tests/lookup/members.py tests/lookup/answer.json "
     "tests/imagehost/test_folders.py tests/pages/test_pages.py tests/config/test_env.py "
     "tests/dashboard/keys/test_keys.py"
 ).split()
@@ -31,7 +31,7 @@ def graph() -> grimp.ImportGraph:
         ("imagehost.folders", "accounts.text_rules"),
         ("tests.imagehost.test_folders", "imagehost.folders"),
         ("tests.lookup.test_comments", "lookup.comments"),
-        ("tests.lookup.test_comments", "tests.lookup.crowds"),
+        ("tests.lookup.test_comments", "tests.lookup.members"),
         ("tests.dashboard.keys.test_keys", "accounts.text_rules"),
     ):
         graph.add_import(importer=importer, imported=imported)
@@ -51,7 +51,7 @@ KEYS, FOLDERS = "tests/dashboard/keys/test_keys.py", "tests/imagehost/test_folde
         ("lookup/views/page.py", LOOKUP),  # no test imports a view
         ("lookup/deleted.py", LOOKUP),
         ("tests/lookup/test_page.py", []),  # not in the graph above: it imports nothing
-        ("tests/lookup/crowds.py", ["tests/lookup/test_comments.py"]),
+        ("tests/lookup/members.py", ["tests/lookup/test_comments.py"]),
         ("tests/lookup/conftest.py", LOOKUP),
         ("tests/lookup/answer.json", LOOKUP),
         ("templates/lookup/page.html", LOOKUP),

@@ -20,10 +20,10 @@ from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
+from tests.accounts.clock import NOON
 from tests.dashboard.profile.editor import picture
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
-from tests.oidc_provider.moments import NOON
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
 from tests.support.threads import together

@@ -18,10 +18,10 @@ from dashboard.apps import usage as apps_usage
 from oidc_provider.applications import applications
 from oidc_provider.log import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord
+from tests.accounts.clock import NOON
 from tests.dashboard.debugging.tries import open_try, press, sign_in, start, started
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import CODE_CHALLENGE, ApplicationFactory
-from tests.oidc_provider.moments import NOON
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
 

@@ -15,8 +15,8 @@ from dashboard import charts
 from dashboard.apps import usage as apps_usage
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
+from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
-from tests.oidc_provider.moments import NOON
 from tests.support.browser import Browser
 
 TITLES = ["Sign-ins", "Refreshes", "Consents shown", "Approved", "Approved before", "Refused", "Errors"]

@@ -1,4 +1,4 @@
-"""A leading flusher, its store, and writes of others beside it."""
+"""A leading flusher with its store, into which others write at the same time."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class Eventful(PresenceStore):
             self.after()
 
 
-class Desk:
+class LeadingFlusher:
     """A leading flusher and its store."""
 
     def __init__(self) -> None:
         self.roster = Roster(GUILD)
         for chat_id in (ADA, BOB, CYD):
-            self.tell("GUILD_MEMBER_ADD", chat_id, username="somebody")
-            self.tell("PRESENCE_UPDATE", chat_id, status="online")
+            self.apply("GUILD_MEMBER_ADD", chat_id, username="someone")
+            self.apply("PRESENCE_UPDATE", chat_id, status="online")
         self.store, self.background = Eventful(caches["presence"]), Background("flusher")
         self.lease = Lease(self.store)
-        self.moments = LastSeen(self.roster, self.store, self.background, self.background)
+        self.last_seen = LastSeen(self.roster, self.store, self.background, self.background)
         self.flusher = Flusher(
             self.roster,
             store=self.store,
-            moments=self.moments,
+            moments=self.last_seen,
             background=self.background,
             intervals=PACE,
         )
@@ -89,13 +89,13 @@ class Desk:
                 self.begin()
                 is_more = True
 
-    def tell(self, name: str, chat_id: int, status: str = "", **user: str) -> None:
+    def apply(self, name: str, chat_id: int, status: str = "", **user: str) -> None:
         payload = {"guild_id": str(GUILD), "user": {"id": str(chat_id), **user}}
         more = {"status": status, "client_status": {"desktop": status}, "activities": []} if status else {}
         self.roster.apply(Dispatch(name, {**payload, **more}), 2000.0)
 
     def leave(self, chat_id: int) -> None:
-        self.tell("GUILD_MEMBER_REMOVE", chat_id)
+        self.apply("GUILD_MEMBER_REMOVE", chat_id)
 
     def shown(self) -> dict[int, str]:
         return workers.statuses(self.store, [ADA, BOB, CYD])
