@@ -25,15 +25,6 @@ _NAMES = {**{type_.extension: type_ for type_ in media.ALL}, "jpeg": media.JPEG}
 
 
 @dataclass(frozen=True)
-class RuleDraft:
-    """A new rule. `folder_id`: of a folder of the rule's owner."""
-
-    kind: str
-    pattern: str
-    folder_id: str
-
-
-@dataclass(frozen=True)
 class Route:
     """The rule that an unsaved file follows; None: none matches, it goes to the root. `place`: the rule's, from 1."""
 
@@ -51,16 +42,17 @@ def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
     return {"pattern": [sentence]} if sentence else {}
 
 
-def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
+def lock(owner: User, folder_id: str = "") -> dict[str, Folder]:
     """Lock the owner's list for the transaction; return the owner's folders that are locked with it, by id.
 
-    It locks the user's row first, since an empty list has no row, then the folders of the rules and `folder_ids`, so
-    that no folder with rules is deleted meanwhile. 2 queries.
+    It locks the user's row first, since an empty list has no row, then the folders of the rules and `folder_id`, so
+    that no folder with rules is deleted at the same time. 2 queries.
     """
     users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
-    wanted = Q(pk__in={folder_id for folder_id in folder_ids if not text_rules.find_unstorable(folder_id)})
-    locked = Folder.objects.select_for_update(no_key=True).filter(named | wanted, owner=owner)
+    if not text_rules.find_unstorable(folder_id):
+        named |= Q(pk=folder_id)
+    locked = Folder.objects.select_for_update(no_key=True).filter(named, owner=owner)
     return {folder.pk: folder for folder in locked.order_by("pk")}
 
 
@@ -70,7 +62,7 @@ def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
     folders = lock(owner, folder_id)
     held = list(uploads.rules_of(owner.pk))
     _check_room(len(held) + 1)
-    [rule] = _made(owner, folders, [RuleDraft(kind, pattern, folder_id)])
+    rule = _made(owner, folders, kind, pattern, folder_id)
     _number([*held, rule])
     rule.save(force_insert=True)
     return rule
@@ -93,7 +85,7 @@ def change(
     held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
     if check is not None:
         check(held)
-    [made] = _made(rule.owner, folders, [RuleDraft(kind, pattern, folder_id)])
+    made = _made(rule.owner, folders, kind, pattern, folder_id)
     made.pk, made.position = held.pk, held.position
     made.save(force_update=True)
     return made
@@ -120,18 +112,6 @@ def delete(*, owner: User, rule_id: int) -> None:
     _number(held)
 
 
-@transaction.atomic
-def replace_all(*, owner: User, wanted: Sequence[RuleDraft]) -> list[FolderRule]:
-    """Replace the list, or raise ValidationError as `add`, by the argument of the first invalid rule."""
-    folders = lock(owner, *(one.folder_id for one in wanted))
-    _check_room(len(wanted))
-    made = _made(owner, folders, wanted)
-    FolderRule.objects.filter(owner=owner).delete()
-    for position, rule in enumerate(made):
-        rule.position = position
-    return FolderRule.objects.bulk_create(made)
-
-
 def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
     """The rule tester: the rule that a file of this name and type follows. 1 query.
 
@@ -152,23 +132,15 @@ def _of_ending(name: str) -> media.MediaType | None:
     return _NAMES.get(ending.lower()) if dot else None
 
 
-def _made(owner: User, folders: Mapping[str, Folder], wanted: Sequence[RuleDraft]) -> list[FolderRule]:
-    """Validated rules with positions from 0, unsaved."""
-    found = [problems(kind=one.kind, pattern=one.pattern) for one in wanted]
-    if any(found):
-        raise ValidationError(next(filter(None, found)))
-    if any(one.folder_id not in folders for one in wanted):
+def _made(owner: User, folders: Mapping[str, Folder], kind: str, pattern: str, folder_id: str) -> FolderRule:
+    """Return a valid rule, unsaved. Raises ValidationError."""
+    if found := problems(kind=kind, pattern=pattern):
+        raise ValidationError(found)
+    if folder_id not in folders:
         raise ValidationError({"folder_id": "There is no such folder."})
-    return [
-        FolderRule(
-            owner=owner,
-            folder=folders[one.folder_id],
-            kind=one.kind,
-            pattern=routing.normal(one.kind, one.pattern),
-            position=position,
-        )
-        for position, one in enumerate(wanted)
-    ]
+    return FolderRule(
+        owner=owner, folder=folders[folder_id], kind=kind, pattern=routing.normal(kind, pattern), position=0
+    )
 
 
 def _check_room(count: int) -> None:

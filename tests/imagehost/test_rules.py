@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from imagehost import rules
 from imagehost.models import Folder, FolderRule
-from imagehost.rules import RuleDraft
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.lookup import statements
@@ -110,7 +109,8 @@ def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None
 
 
 def test_there_are_at_most_a_hundred_rules(folder: Folder) -> None:
-    rules.replace_all(owner=folder.owner, wanted=[RuleDraft("filename", f"{n}*", folder.pk) for n in range(99)])
+    for number in range(99):
+        FolderRuleFactory(folder=folder, position=number)
     add(folder, "the hundredth")
     with pytest.raises(ValidationError) as refusal:
         add(folder, "one more")
@@ -175,26 +175,6 @@ def test_a_rule_changes_in_its_place(folder: Folder) -> None:
     rules.delete(owner=folder.owner, rule_id=first.pk)
     with pytest.raises(FolderRule.DoesNotExist):
         rules.change(rule=first, kind="extension", pattern="png", folder_id=other.pk)
-
-
-def test_the_whole_list_is_replaced_or_nothing(folder: Folder) -> None:
-    add(folder, "old")
-    rules.replace_all(
-        owner=folder.owner,
-        wanted=[RuleDraft("filename", "new*", folder.pk), RuleDraft("extension", ".JPEG", folder.pk)],
-    )
-    assert order_of(folder.owner) == [(0, "new*"), (1, "jpg")]
-    bad: list[list[RuleDraft]] = [
-        [RuleDraft("filename", "fine", folder.pk), RuleDraft("extension", "exe", folder.pk)],
-        [RuleDraft("filename", "fine", folder.pk), RuleDraft("filename", "fine", FolderFactory().pk)],
-        [RuleDraft("filename", "fine", folder.pk)] * 101,
-    ]
-    for wanted in bad:
-        with pytest.raises(ValidationError):
-            rules.replace_all(owner=folder.owner, wanted=wanted)
-    assert order_of(folder.owner) == [(0, "new*"), (1, "jpg")]
-    rules.replace_all(owner=folder.owner, wanted=[])
-    assert order_of(folder.owner) == []
 
 
 @pytest.mark.embedded

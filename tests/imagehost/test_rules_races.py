@@ -9,8 +9,7 @@ from accounts.models import User
 from imagehost import folders as operations
 from imagehost import rules
 from imagehost.models import Folder, FolderRule
-from imagehost.rules import RuleDraft
-from tests.factories.imagehost import FolderFactory
+from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.support.threads import together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
@@ -68,7 +67,8 @@ def test_a_folder_may_go_while_its_list_changes() -> None:
 
 def test_pages_at_once_cannot_pass_the_limit() -> None:
     folder = FolderFactory()
-    rules.replace_all(owner=folder.owner, wanted=[RuleDraft("filename", f"{n}*", folder.pk) for n in range(98)])
+    for number in range(98):
+        FolderRuleFactory(folder=folder, position=number)
 
     def act(number: int) -> bool:
         try:
