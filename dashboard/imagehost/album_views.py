@@ -13,18 +13,17 @@ from django.utils import timezone
 from accounts import content_security
 from accounts.errors import sentences
 from accounts.http import SignedInRequest
-from dashboard import access, versions
+from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
-from dashboard.imagehost.views import act, back, refusal_of, shot_of
+from dashboard.imagehost.views import act, back, form_view, refusal_of, shot_of
 from imagehost import albums, listing, pages
-from imagehost.models import Album, File
+from imagehost.models import Album
 
 NEW = "new"  # in place of an album's id
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def album_list(request: SignedInRequest) -> HttpResponse:
     """All albums, and a form for another one. 1 query."""
     form = AlbumForm(request.POST if request.method == "POST" else None)
@@ -35,8 +34,7 @@ def album_list(request: SignedInRequest) -> HttpResponse:
     return render(request, "dashboard/imagehost/albums.html", {"albums": held, "form": form})
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
     """Its title, its link, and its files in their order. 2 queries."""
     album = _found(request, album_id)
@@ -82,29 +80,21 @@ def add_files(request: SignedInRequest) -> HttpResponse:
 def change_file(request: SignedInRequest, album_id: str, name: str) -> HttpResponse:
     """Move a file in the album by `places`, or take it out with `remove`."""
     form, owner, now = MoveForm(request.POST), request.user, timezone.now()
-    try:
-        if "remove" in request.POST:
-            albums.remove(owner=owner, album_id=album_id, name=name, now=now)
-            messages.success(request, "File removed from the album. It stays in your gallery.")
-        elif form.is_valid():
-            places = form.cleaned_data["places"]
-            albums.move(owner=owner, album_id=album_id, name=name, places=places, now=now)
-        else:
-            raise Http404
-    except (Album.DoesNotExist, File.DoesNotExist):
-        raise Http404 from None
+    if "remove" in request.POST:
+        albums.remove(owner=owner, album_id=album_id, name=name, now=now)
+        messages.success(request, "File removed from the album. It stays in your gallery.")
+    elif form.is_valid():
+        albums.move(owner=owner, album_id=album_id, name=name, places=form.cleaned_data["places"], now=now)
+    else:
+        raise Http404
     return redirect("imagehost_album", album_id)
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def reset_link(request: SignedInRequest, album_id: str) -> HttpResponse:
     album = _found(request, album_id)
     if request.method == "POST":
-        try:
-            albums.reset_link(owner=request.user, album_id=album_id, now=timezone.now())
-        except Album.DoesNotExist:
-            raise Http404 from None
+        albums.reset_link(owner=request.user, album_id=album_id, now=timezone.now())
         messages.success(request, "The album has a new link.")
         return redirect("imagehost_album", album_id)
     effects = ["Its current link no longer works.", "The album gets a new link, which you can share again."]
@@ -112,15 +102,11 @@ def reset_link(request: SignedInRequest, album_id: str) -> HttpResponse:
     return confirm(request, f"Reset the link of {album.title}?", effects, "Reset the link", back_url=back_url)
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def delete_album(request: SignedInRequest, album_id: str) -> HttpResponse:
     album = _found(request, album_id)
     if request.method == "POST":
-        try:
-            albums.delete(owner=request.user, album_id=album_id)
-        except Album.DoesNotExist:
-            raise Http404 from None
+        albums.delete(owner=request.user, album_id=album_id)
         messages.success(request, f"Album {album.title} deleted.")
         return redirect("imagehost_albums")
     effects = ["Its page and its link no longer work.", "Its files stay in your gallery."]
@@ -134,13 +120,10 @@ def _found(request: SignedInRequest, album_id: str) -> Album:
 
 def _rename(request: SignedInRequest, album: Album, form: EditAlbumForm) -> None:
     given = form.cleaned_data["version"]
-    try:
-        albums.change(
-            owner=request.user,
-            album_id=album.pk,
-            title=form.cleaned_data["title"],
-            now=timezone.now(),
-            check=lambda held: versions.check(given, held.updated_at),
-        )
-    except Album.DoesNotExist:
-        raise Http404 from None
+    albums.change(
+        owner=request.user,
+        album_id=album.pk,
+        title=form.cleaned_data["title"],
+        now=timezone.now(),
+        check=lambda held: versions.check(given, held.updated_at),
+    )

@@ -13,19 +13,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.http import SignedInRequest
-from dashboard import access, versions
+from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
-from dashboard.imagehost.views import act
+from dashboard.imagehost.views import act, form_view
 from imagehost import folders, listing, rules, uploads
-from imagehost.errors import FolderExists, FolderNotFound, InvalidBody
+from imagehost.errors import FolderExists, InvalidBody
 from imagehost.models import Folder, FolderQuerySet, FolderRule
 
 _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderPassword": "password"}
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def folder_list(request: SignedInRequest) -> HttpResponse:
     """All folders, and a form for another one."""
     form = FolderForm(request.POST if request.method == "POST" else None)
@@ -37,8 +36,7 @@ def folder_list(request: SignedInRequest) -> HttpResponse:
     return render(request, "dashboard/imagehost/folders.html", context)
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     folder = get_object_or_404(_own_folders(request), pk=folder_id)
     form = EditFolderForm(request.POST if request.method == "POST" else None, folder=folder)
@@ -48,17 +46,13 @@ def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     return render(request, "dashboard/imagehost/folder_edit.html", {"folder": folder, "form": form})
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
-    try:
-        folder = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
-        if request.method == "POST":
-            folders.delete(owner_id=request.user.pk, folder_id=folder_id)
-            messages.success(request, f"Folder {folder.name} deleted.")
-            return redirect("imagehost_folders")
-    except FolderNotFound:
-        raise Http404 from None
+    folder = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
+    if request.method == "POST":
+        folders.delete(owner_id=request.user.pk, folder_id=folder_id)
+        messages.success(request, f"Folder {folder.name} deleted.")
+        return redirect("imagehost_folders")
     effects = _effects_of_deletion(folder, folder.file_count, folder.rules.count())
     back_url = reverse("imagehost_folder", args=[folder.pk])
     return confirm(request, f"Delete the folder {folder.name}?", effects, "Delete the folder", back_url=back_url)
@@ -96,8 +90,6 @@ def _change_folder(request: SignedInRequest, folder: Folder, form: EditFolderFor
             now=timezone.now(),
             check=lambda held: versions.check(given, held.updated_at),
         )
-    except FolderNotFound:
-        raise Http404 from None
     except (FolderExists, InvalidBody) as refusal:
         raise _said(refusal) from None
 
@@ -110,8 +102,7 @@ def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
     return ValidationError({_FIELDS[field]: sentence})
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def rule_list(request: SignedInRequest) -> HttpResponse:
     """The list, a form for another rule, and the tester: `?name=…&mime=…` asks where such a file would go."""
     folders = list(listing.folders(owner_id=request.user.pk))
@@ -123,8 +114,7 @@ def rule_list(request: SignedInRequest) -> HttpResponse:
     return render(request, "dashboard/imagehost/rules.html", {**context, **_tested(request)})
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     rule = _own_rule(request, rule_id)
     folders = listing.folders(owner_id=request.user.pk)
@@ -141,22 +131,15 @@ def move_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     form = MoveForm(request.POST)
     if not form.is_valid():
         raise Http404
-    try:
-        rules.move(owner=request.user, rule_id=rule_id, places=form.cleaned_data["places"])
-    except FolderRule.DoesNotExist:
-        raise Http404 from None
+    rules.move(owner=request.user, rule_id=rule_id, places=form.cleaned_data["places"])
     return redirect("imagehost_rules")
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     rule = _own_rule(request, rule_id)
     if request.method == "POST":
-        try:
-            rules.delete(owner=request.user, rule_id=rule_id)
-        except FolderRule.DoesNotExist:
-            raise Http404 from None
+        rules.delete(owner=request.user, rule_id=rule_id)
         messages.success(request, "Rule deleted.")
         return redirect("imagehost_rules")
     effects = [
@@ -183,13 +166,10 @@ def _own_rule(request: SignedInRequest, rule_id: int) -> FolderRule:
 
 def _change_rule(rule: FolderRule, form: EditRuleForm) -> None:
     values = form.cleaned_data
-    try:
-        rules.change(
-            rule=rule,
-            kind=values["kind"],
-            pattern=values["pattern"],
-            folder_id=values["folder_id"],
-            check=form.check_version,
-        )
-    except FolderRule.DoesNotExist:
-        raise Http404 from None
+    rules.change(
+        rule=rule,
+        kind=values["kind"],
+        pattern=values["pattern"],
+        folder_id=values["folder_id"],
+        check=form.check_version,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -71,7 +71,7 @@ class FilterForm(FormWithIds):
         super().__init__(*args, **kwargs)
         if with_folder:
             choices = [("", "Any folder"), (ROOT, "In no folder"), *((folder.pk, folder.name) for folder in folders)]
-            self.fields["folder"] = forms.ChoiceField(label="Folder", required=False, choices=choices)
+            cast("forms.ChoiceField", self.fields["folder"]).choices = choices
         else:
             del self.fields["folder"]
 
@@ -261,9 +261,8 @@ class RuleForm(FormWithIds):
 
     def __init__(self, *args: Any, folders: Iterable[Folder], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["folder_id"] = forms.ChoiceField(
-            label="Goes to", choices=[(folder.pk, folder.name) for folder in folders]
-        )
+        choices = [(folder.pk, folder.name) for folder in folders]
+        cast("forms.ChoiceField", self.fields["folder_id"]).choices = choices
 
 
 class EditRuleForm(RuleForm):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.imagehost import album_views, file_views, folder_views, views
+from dashboard.imagehost import album_views, folder_views, views
 
 urlpatterns = [
     path("", views.gallery, name="imagehost_setup"),
@@ -15,7 +15,7 @@ urlpatterns = [
     path("files/choose/", views.choose_to_delete, name="imagehost_choose_files"),
     path("files/delete/", views.delete_files, name="imagehost_delete_files"),
     path("files/album/", album_views.add_files, name="imagehost_add_to_album"),
-    path("files/<str:name>/", file_views.detail, name="imagehost_file"),
+    path("files/<str:name>/", views.detail, name="imagehost_file"),
     path("files/<str:name>/favorite/", views.favorite, name="imagehost_favorite"),
     path("folders/", folder_views.folder_list, name="imagehost_folders"),
     path("folders/<str:folder_id>/", views.folder, name="imagehost_folder"),

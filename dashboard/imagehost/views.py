@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -42,16 +42,33 @@ Act = Callable[Concatenate[SignedInRequest, P], HttpResponse]
 
 
 def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
-    """A view behind login that acts on POST. A GET, as after a login, redirects to `page`."""
+    """A view behind login that acts on POST, 404 where its object has been deleted. A GET redirects to `page`, as after
+    a login."""
 
     def decorate(view: Act[P]) -> access.Guarded[P]:
         @functools.wraps(view)
         def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             return view(request, *args, **kwargs) if request.method == "POST" else redirect(page)
 
-        return access.signed_in(require_http_methods(["GET", "POST"])(checked))
+        return access.signed_in(require_http_methods(["GET", "POST"])(_missing_as_404(checked)))
 
     return decorate
+
+
+def form_view(view: Act[P]) -> access.Guarded[P]:
+    """A view behind login that shows a form and takes it by POST. 404 where its object has been deleted."""
+    return access.signed_in(access.form_page(_missing_as_404(view)))
+
+
+def _missing_as_404(view: Act[P]) -> Act[P]:
+    @functools.wraps(view)
+    def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except (ObjectDoesNotExist, FolderNotFound):
+            raise Http404 from None
+
+    return checked
 
 
 def back_url(values: QueryDict) -> str:
@@ -116,12 +133,10 @@ def gallery(request: SignedInRequest) -> HttpResponse:
 
 @access.signed_in
 @require_safe
+@_missing_as_404
 def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     """1 query more: the folder, with what is in it."""
-    try:
-        found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
-    except FolderNotFound:
-        raise Http404 from None
+    found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
     context = {"folder": found, "url": found.url, "in_archive": pages.in_archive(found.file_count)}
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
@@ -161,6 +176,28 @@ def shot_of(file: File) -> Shot:
     if file.quarantined_at:  # not delivered, even to its owner
         tile = dataclasses.replace(tile, src="", full="")
     return Shot(tile, url=file.url, page_url=file.page_url)
+
+
+@access.signed_in
+@require_safe
+def detail(request: SignedInRequest, name: str) -> HttpResponse:
+    """The file with its codes, which a file that is taken down has not. 1 query."""
+    found = listing.named(owner_id=request.user.pk, names=[name])
+    if not found:
+        raise Http404
+    file, shot = found[0], shot_of(found[0])
+    context = {
+        "file": file,
+        "title": shot.tile.title,
+        "tile": shot.tile,
+        "lifetime": LifetimeForm(),
+        "page_url": shot.page_url,
+        "codes": [] if file.quarantined_at else pages.codes_of(file),
+    }
+    response = render(request, "dashboard/imagehost/file.html", context)
+    images = pages.origins_of(file)
+    response.headers[content_security.HEADER] = content_security.header(images=images)
+    return response
 
 
 @csrf_exempt
@@ -285,8 +322,7 @@ def choose_to_delete(request: SignedInRequest) -> HttpResponse:
     return redirect(f"{reverse('imagehost_delete_files')}?{query}")
 
 
-@access.signed_in
-@access.form_page
+@form_view
 def delete_files(request: SignedInRequest) -> HttpResponse:
     """Delete those of the named files that the user owns; 404 where there are none."""
     values = request.POST if request.method == "POST" else request.GET
