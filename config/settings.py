@@ -209,7 +209,7 @@ RECEIVERS = {
     ],
 }
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
-PICTURE_RENDERER = "imagehost.small_pictures.png_of"
+PICTURE_RENDERER = "imagehost.probing.png_of"
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {

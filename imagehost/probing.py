@@ -3,15 +3,20 @@
 A confined child of `prober` reads the file; this process does not.
 """
 
+import logging
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
+from django.core.exceptions import ValidationError
 from prometheus_client import Histogram
 
+from imagehost import media
 from imagehost.media import FileFacts, MediaType
 from imagehost.prober import client, wire
+from imagehost.storage import incoming_directory
 
 EXAMINATIONS = Histogram(
     "hearth_examination_seconds",
@@ -21,6 +26,10 @@ EXAMINATIONS = Histogram(
 )
 LONGEST_SIDE = 640
 """Pixels of a preview."""
+MAX_SMALL_PIXELS = 4096 * 4096
+_SMALL_PICTURES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF})
+
+logger = logging.getLogger(__name__)
 
 
 class InvalidMedia(Exception):
@@ -85,6 +94,33 @@ def sound(path: Path) -> FileFacts:
 def font(path: Path) -> FileFacts:
     """Examine a TrueType, OpenType, WOFF or WOFF2 font. Raises InvalidMedia and ProberFailed."""
     return FileFacts(**_ask(path, {"task": "font"}, writable=False).message)
+
+
+def png_of(content: bytes, *, longest_side: int) -> bytes:
+    """Return a small picture of another app, such as a logo, as a PNG, no side longer than `longest_side`.
+
+    Raises ValidationError, with a sentence for the user.
+    """
+    with tempfile.NamedTemporaryFile(prefix="small-", dir=incoming_directory()) as file:
+        file.write(content)
+        file.flush()
+        try:
+            return _small_png(Path(file.name), longest_side)
+        except InvalidMedia as reason:
+            logger.info("A small picture was refused: %s", reason)
+            raise ValidationError("This is not a picture in PNG, JPEG, WebP or GIF format.") from None
+        except ProberFailed:
+            logger.exception("The prober failed on a small picture.")
+            raise ValidationError("Pictures cannot be checked now. Please try again in a few minutes.") from None
+
+
+def _small_png(path: Path, longest_side: int) -> bytes:
+    found = probe(path)
+    if found.media_type not in _SMALL_PICTURES:
+        raise InvalidMedia(f"{found.mime} is none for a small picture")
+    if found.width * found.height > MAX_SMALL_PIXELS:
+        raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
+    return render(path, found.media_type, longest_side=longest_side, as_="PNG", only_whole=True).content
 
 
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
