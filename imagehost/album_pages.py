@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.core.paginator import EmptyPage, Paginator
 from django.urls import reverse
 
 from imagehost import albums, embeds, names, pages
 from imagehost.embeds import Code, Embedded
 from imagehost.models import Album, File, Folder
-from imagehost.pages import PAGE_SIZE, Card, FilesPage, Tile, Ways
+from imagehost.pages import Card, FilesPage, Tile, Ways
 
 _LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -35,15 +34,13 @@ def find(link: str) -> Album | None:
 def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool]) -> AlbumPage | None:
     """None: there is no such page. 1 query. `may_see`: whether the visitor has a folder's password, or needs none."""
     files = albums.files_of(album)
-    paginator = Paginator(files, PAGE_SIZE)
-    if not pages.NUMBER.fullmatch(number):
+    page = pages.page_at(files, number)
+    if page is None:
         return None
-    try:
-        page = paginator.page(int(number))
-    except EmptyPage:
-        return None
+    # Messengers and their users share one card, so its picture needs no password.
     open_files = [file for file in files if not _is_locked(file)]
-    card = _card(album, open_files, len(files))
+    title = names.shown(album.title, otherwise="Album")
+    card = pages.card_of_files(title, album.url, album.owner, open_files, len(files))
     return AlbumPage(
         album=album,
         owner=album.owner.get_full_name(),
@@ -77,16 +74,6 @@ def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
     if file.folder is None or may_see(file.folder):
         return tile
     return dataclasses.replace(tile, title=file.file_name, duration="", src="", full="")
-
-
-def _card(album: Album, files: list[File], count: int) -> Card:
-    """With the first picture that needs no password: messengers and their users share one card."""
-    return Card(
-        title=names.shown(album.title, otherwise="Album"),
-        summary=f"{count:,} {'file' if count == 1 else 'files'} by {album.owner.get_full_name()}",
-        url=album.url,
-        picture=next(filter(None, map(pages.picture_of, files)), None),
-    )
 
 
 def _shown(card: Card) -> Embedded:

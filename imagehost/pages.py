@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
+from accounts.models import User
 from imagehost import embeds, media, names, storage
 from imagehost.embeds import Code, Embedded
 from imagehost.folder_access import Viewer
@@ -196,30 +197,35 @@ def codes_of(file: File) -> list[Code]:
 
 def page_of_folder(folder: Folder, number: str) -> FolderPage | None:
     """For a viewer with access to the folder; None: there is no such page. 2 queries: the count, the files."""
-    pages = Paginator(_files_of(folder), PAGE_SIZE)
-    if not NUMBER.fullmatch(number):
+    page = page_at(_files_of(folder), number)
+    if page is None:
         return None
-    try:
-        page = pages.page(int(number))
-    except EmptyPage:
-        return None
-    shown, owner = list(page), folder.owner.get_full_name()
+    shown, count = list(page), page.paginator.count
     return FolderPage(
         folder=folder,
-        owner=owner,
+        owner=folder.owner.get_full_name(),
         username=folder.owner.username,
         place=folder.pk,
         # A preview's URL lies within the folder, so that the folder's password protects it.
         tiles=[tile(file, preview=reverse("folder_preview", args=[folder.pk, file.name])) for file in shown],
         page=page,
-        in_archive=in_archive(pages.count),
-        card=Card(
-            title=names.shown(folder.name, otherwise="Folder"),
-            summary=f"{pages.count:,} {'file' if pages.count == 1 else 'files'} by {owner}",
-            url=folder.url,
-            picture=next(filter(None, map(picture_of, shown)), None),
-        ),
+        in_archive=in_archive(count),
+        card=card_of_files(names.shown(folder.name, otherwise="Folder"), folder.url, folder.owner, shown, count),
     )
+
+
+def page_at(files: FileQuerySet | Sequence[File], number: str) -> Page[File] | None:
+    """Return the page of this number of a list; None: there is no such page. 1 query for the count of a query set."""
+    try:
+        return Paginator(files, PAGE_SIZE).page(int(number)) if NUMBER.fullmatch(number) else None
+    except EmptyPage:
+        return None
+
+
+def card_of_files(title: str, url: str, owner: User, shown: Sequence[File], count: int) -> Card:
+    """Return the card of a list of `count` files, with the first picture of those in `shown`."""
+    summary = f"{count:,} {'file' if count == 1 else 'files'} by {owner.get_full_name()}"
+    return Card(title, summary, url, picture=next(filter(None, map(picture_of, shown)), None))
 
 
 def file_in(folder: Folder, name: str) -> File | None:
