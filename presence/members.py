@@ -44,9 +44,10 @@ _lookups: SingleFlight[Snapshot] = SingleFlight()
 
 class _Answer(NamedTuple):
     """The last answer for a member. `source`: the store's values without the stamp, and the settings, which it follows
-    from. `snapshot`: without the record's payloads."""
+    from. `stamp`: as the store holds it. `snapshot`: without the record's payloads."""
 
     source: tuple[object, ...]
+    stamp: object
     snapshot: Snapshot
     body: bytes
 
@@ -92,9 +93,11 @@ def body_of(chat_id: str, now: datetime) -> bytes:
         values = opened.values(number)
     source, known = (*values[1:], _shown_with()), _answers.get(number)
     if known and known.source == source:
-        snapshot = known.snapshot.at(opened.stamp_of(values))
-        _require_fresh(snapshot, now)
-        if refreshing.renewed(opened, number, snapshot, now) is snapshot:
+        if known.stamp != values[0]:
+            known = known._replace(stamp=values[0], snapshot=known.snapshot.at(opened.stamp_of(values)))
+            _keep(number, known)
+        _require_fresh(known.snapshot, now)
+        if refreshing.renewed(opened, number, known.snapshot, now) is known.snapshot:
             return known.body
     with _outages_as_503():
         first = opened.snapshot_of(number, values)
@@ -102,7 +105,7 @@ def body_of(chat_id: str, now: datetime) -> bytes:
     answer = body(_presented(number, snapshot))
     if snapshot is first and snapshot.record:  # else `values` lack what was read since
         light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None))
-        _keep(number, _Answer(source, light, answer))
+        _keep(number, _Answer(source, values[0], light, answer))
     return answer
 
 
