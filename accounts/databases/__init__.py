@@ -1,1 +1,1 @@
-"""PostgreSQL, its replicas and Redis: connections, statements, batches and migrations of indexes."""
+"""PostgreSQL and Redis: connections, statements, batches and migrations of indexes."""
