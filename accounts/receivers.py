@@ -8,10 +8,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from django.contrib.auth.base_user import AbstractBaseUser
 
 
-def call(event: str, user: User) -> None:
+def call(event: str, user: AbstractBaseUser) -> None:
     """Call the receivers of `event`, in order. KeyError: there is no such event."""
     for path in settings.RECEIVERS[event]:
         import_string(path)(user)

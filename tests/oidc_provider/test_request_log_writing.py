@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from oidc_provider.log import request_log, request_records
+from oidc_provider.log import request_log
 from oidc_provider.models import LastUse, RequestKind, RequestRecord, UsageCount
 from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
@@ -68,7 +68,7 @@ def test_a_batch_costs_the_same_for_one_note_and_for_ten(app: App, user: User, n
 def test_of_one_app_a_batch_stores_the_newest_records_and_counts_them_all(
     app: App, other_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_records, "MOST_RECORDS", 3)
+    monkeypatch.setattr(request_log, "MOST_RECORDS", 3)
     note(other_app.application.client_id)
     for number in range(5):
         note(app.application.client_id, error=f"error_{number}")
@@ -82,7 +82,7 @@ def test_of_one_app_a_batch_stores_the_newest_records_and_counts_them_all(
 def test_of_many_successes_of_an_app_a_batch_stores_the_newest_and_every_failure(
     app: App, other_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_records, "MOST_SUCCESSES", 2)
+    monkeypatch.setattr(request_log, "MOST_SUCCESSES", 2)
     note(other_app.application.client_id)
     for error in ("", "first", "", "", "last"):
         note(app.application.client_id, error=error)
@@ -181,11 +181,11 @@ def test_the_job_deletes_records_after_a_week_and_counts_after_ninety_days(
     note(app.application.client_id, user=user)
     request_log.buffer.write()
     clock.shift(timedelta(days=7))
-    assert request_records.delete_past_use(timezone.now()) == 0
+    assert request_log.delete_past_use(timezone.now()) == 0
     clock.shift(timedelta(seconds=1))
-    assert request_records.delete_past_use(timezone.now()) == 1
+    assert request_log.delete_past_use(timezone.now()) == 1
     clock.move_to(NOON + timedelta(days=90, seconds=1))
-    assert request_records.delete_past_use(timezone.now()) == 2
+    assert request_log.delete_past_use(timezone.now()) == 2
     assert not RequestRecord.objects.exists()
     assert not UsageCount.objects.exists()
     assert not LastUse.objects.exists()
@@ -194,13 +194,13 @@ def test_the_job_deletes_records_after_a_week_and_counts_after_ninety_days(
 def test_the_job_leaves_each_app_its_newest_records(
     app: App, other_app: App, monkeypatch: pytest.MonkeyPatch, clock: time_machine.Traveller
 ) -> None:
-    monkeypatch.setattr(request_records, "MOST_RECORDS_KEPT", 2)
+    monkeypatch.setattr(request_log, "MOST_RECORDS_KEPT", 2)
     note(other_app.application.client_id)
     for number in range(4):
         clock.shift(timedelta(seconds=1))
         note(app.application.client_id, error=f"error_{number}")
     request_log.buffer.write()
-    assert request_records.delete_past_use(timezone.now()) == 2
+    assert request_log.delete_past_use(timezone.now()) == 2
     assert list(app.application.request_records.newest_first().values_list("outcome", flat=True)) == [
         "error_3",
         "error_2",

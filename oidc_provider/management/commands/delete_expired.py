@@ -8,7 +8,7 @@ from accounts.databases import batches
 from accounts.management.base import JobCommand
 from oidc_provider import tokens
 from oidc_provider.authorize import flows
-from oidc_provider.log import request_records
+from oidc_provider.log import request_log
 
 
 class Command(JobCommand):
@@ -18,6 +18,6 @@ class Command(JobCommand):
         now = timezone.now()
         # Django's `clearsessions` is one DELETE.
         batches.delete(Session.objects.filter(expire_date__lt=now), by="expire_date", after_batch=self.renew)
-        rooms = (tokens, flows, request_records)
+        rooms = (tokens, flows, request_log)
         audit.delete_past_use(now, after_batch=self.renew)
         return f"Deleted {sum(room.delete_past_use(now, after_batch=self.renew) for room in rooms)} rows."

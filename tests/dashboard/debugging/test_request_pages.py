@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from dashboard.apps import usage as apps_usage
-from oidc_provider.log import request_records
+from oidc_provider.log import request_log
 from oidc_provider.models import Application, RequestKind, RequestRecord
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -126,7 +126,7 @@ def test_the_log_goes_back_as_far_as_the_operator_says(app: Application, browser
     add(app, RequestKind.REVOKE, "gone", ago=timedelta(days=31).total_seconds())
     assert len(open_log(browser, app)) == 1
     assert "The newest 500 requests of the last 30 days." in browser.text
-    assert request_records.delete_past_use(timezone.now()) == 1
+    assert request_log.delete_past_use(timezone.now()) == 1
     settings.REQUEST_LOG_RETENTION = timedelta(days=1)
     assert open_log(browser, app) == []
     assert "requests of the last day." in browser.text
