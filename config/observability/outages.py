@@ -21,7 +21,7 @@ SERVERS = {
     "accounts.limits.LimitsUnavailable": "Redis",
     "accounts.passwords.PasswordsBusy": "the queue of passwords to hash",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
-    "lookup.redis_visits.StoreUnavailable": "Redis",
+    "lookup.visits.redis_store.StoreUnavailable": "Redis",
     "presence.store_cache.StoreUnavailable": "Redis",
     "redis.exceptions.RedisError": "Redis",
     "imagehost.storage.contract.StorageFailed": "the store of the files",

@@ -13,8 +13,8 @@ from accounts.http import SignedInRequest, single_parameter
 from dashboard import access
 from dashboard.profile import editing, kinds, visitors
 from dashboard.profile.visitors import PERIODS, Figures
-from lookup import visit_days
 from lookup.models import Profile
+from lookup.visits import daily_counts
 
 
 @access.signed_in
@@ -31,7 +31,7 @@ def show(request: SignedInRequest, profile: Profile) -> HttpResponse:
         "periods": PERIODS,
         "columns": ("Views", "Clicks"),
         "page_url": kinds.page_address(profile),
-        "days_kept": visit_days.KEPT.days,
+        "days_kept": daily_counts.KEPT.days,
     }
     return render(request, "dashboard/profile/visitors.html", context)
 

@@ -9,10 +9,10 @@ from typing import Self
 from accounts import audit
 from dashboard import charts
 from dashboard.charts import Chart
-from lookup import visit_days, visit_records
 from lookup.models import Profile
-from lookup.visit_days import LinkCount
-from lookup.visitors import DIRECT, OTHER
+from lookup.visits import daily_counts, database_store
+from lookup.visits.daily_counts import LinkCount
+from lookup.visits.visitors import DIRECT, OTHER
 
 PERIODS = (30, 90)  # days
 MOST_HOSTS = 20
@@ -40,11 +40,11 @@ class Figures:
     def of(cls, profile: Profile, length: int, link_id: str, now: datetime) -> Self:
         """4 queries."""
         days = days_until(now, length)
-        views = visit_days.views_by_day(profile, days[0])
-        links = visit_days.clicks_by_link(profile, days[0])
+        views = daily_counts.views_by_day(profile, days[0])
+        links = daily_counts.clicks_by_link(profile, days[0])
         link = next((one for one in links if one.id == link_id), None)
-        clicks = visit_days.clicks_by_day(profile, days[0], link.id if link else "")
-        hosts = visit_days.views_by_host(profile, days[0], MOST_HOSTS)
+        clicks = daily_counts.clicks_by_day(profile, days[0], link.id if link else "")
+        hosts = daily_counts.views_by_host(profile, days[0], MOST_HOSTS)
         counted = [Day(day, views.get(day, 0), clicks.get(day, 0)) for day in days]
         return cls(length, counted, [(host_name(host), count) for host, count in hosts], links, link)
 
@@ -86,7 +86,7 @@ class Figures:
 
 def days_until(now: datetime, length: int) -> list[date]:
     """The last `length` days (UTC), today last."""
-    today = visit_records.day_of(now)
+    today = database_store.day_of(now)
     return [today - timedelta(days=number) for number in reversed(range(length))]
 
 
@@ -96,7 +96,7 @@ def host_name(host: str) -> str:
 
 def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str, ...]]:
     """A row for each day and host, and for each day and link. 2 queries."""
-    found = visit_days.everything(profile, days_until(now, length)[0])
+    found = daily_counts.everything(profile, days_until(now, length)[0])
     rows = [
         (
             day.isoformat(),

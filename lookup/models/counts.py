@@ -79,7 +79,7 @@ class VisitBatch(models.Model):
 
 
 class ProfileDay(models.Model):
-    """Views of a profile on a day (UTC) by visitors from one host: `lookup.visitors.DIRECT`, OTHER, or its name.
+    """Views of a profile on a day (UTC) by visitors from one host: `lookup.visits.visitors.DIRECT`, OTHER, or its name.
 
     The database does not check the profile: a release that does not know this table deletes profiles too, and a
     deletion need not wait for counted views.

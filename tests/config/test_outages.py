@@ -19,7 +19,7 @@ from config.observability import outages
 from config.observability.logs import JsonFormatter, NotUnavailable
 from config.observability.outages import NONE, SERVERS, OutageFilter
 from imagehost.storage import ObjectMissing, StorageFailed
-from lookup.redis_visits import StoreUnavailable
+from lookup.visits.redis_store import StoreUnavailable
 
 pytestmark = pytest.mark.once
 

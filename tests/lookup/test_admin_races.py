@@ -10,8 +10,9 @@ from django.db.models import Model
 
 from accounts import users
 from accounts.models import User
-from lookup import aliases, document_checks, documents, profiles, unlocking, visit_records
+from lookup import aliases, document_checks, documents, profiles, unlocking
 from lookup.models import Alias, Badge, Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
+from lookup.visits import database_store
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.admin_forms import page, sent, superuser
@@ -66,7 +67,7 @@ def test_clicks_are_folded_while_staff_change_the_links(ada: User) -> None:
     clicks = {link.pk: 1 for link in links}
     in_turn(
         *(saving(Link, link.pk, title="After") for link in links),
-        *[lambda: visit_records.add_clicks(clicks)] * 2,
+        *[lambda: database_store.add_clicks(clicks)] * 2,
         lambda: profiles.touch(profile.pk),
         lambda: documents.rebuild_of(ada.pk),
     )
@@ -90,7 +91,7 @@ def test_badges_are_unlocked_while_staff_change_those_that_people_have(people: l
         saving(Badge, badge.pk, name="After"),
         *[unlock] * 2,
         lambda: profiles.touch(*ids),
-        lambda: visit_records.add_views({user.pk: 1 for user in reversed(people)}),
+        lambda: database_store.add_views({user.pk: 1 for user in reversed(people)}),
     )
     assert Badge.objects.get().name == "After"
     assert list(document_checks.differences()) == []

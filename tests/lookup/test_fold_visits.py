@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from lookup import visit_records, visits
+from lookup import visits
 from lookup.models import Link, UserDocument, Visit, VisitBatch, VisitSalt
-from lookup.visit_records import Folded
+from lookup.visits import database_store
+from lookup.visits.database_store import Folded
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.visiting import NOON, STORES, Visiting, visiting
@@ -77,20 +78,20 @@ def test_visitors_salts_and_notes_are_deleted_when_their_time_is_over(seen: Visi
 def test_a_batch_is_added_once_under_its_token(ada: User) -> None:
     ben, link = UserFactory(), LinkFactory(profile=main_profile(ada))
     views, clicks = {ada.pk: 3, ben.pk: 5, "nobody": 7}, {link.pk: 2, "nothing": 9}
-    assert visit_records.add_batch("one", views, clicks, NOON) == Folded(15, 11)
-    assert visit_records.add_batch("one", views, clicks, NOON) == Folded()
-    assert visit_records.add_batch("one", {ada.pk: 99}, {}, NOON) == Folded()  # an older state of the same counts
+    assert database_store.add_batch("one", views, clicks, NOON) == Folded(15, 11)
+    assert database_store.add_batch("one", views, clicks, NOON) == Folded()
+    assert database_store.add_batch("one", {ada.pk: 99}, {}, NOON) == Folded()  # an older state of the same counts
     assert counters(ada, ben) == [3, 5]
     assert Link.objects.get().clicks == 2
-    visit_records.add_batch("two", {ada.pk: 1}, {}, NOON)
+    database_store.add_batch("two", {ada.pk: 1}, {}, NOON)
     assert counters(ada, ben) == [4, 5]
 
 
 def test_a_batch_that_ended_between_its_parts_goes_on_there(monkeypatch: pytest.MonkeyPatch) -> None:
     users = [UserFactory() for _ in range(5)]
     views = {user.pk: number + 1 for number, user in enumerate(users)}
-    monkeypatch.setattr(visit_records, "ROWS_AT_ONCE", 2)
-    add_views, calls = visit_records.add_views, []
+    monkeypatch.setattr(database_store, "ROWS_AT_ONCE", 2)
+    add_views, calls = database_store.add_views, []
 
     def ending(part: dict[str, int]) -> None:
         calls.append(part)
@@ -98,11 +99,11 @@ def test_a_batch_that_ended_between_its_parts_goes_on_there(monkeypatch: pytest.
         if len(calls) == 2:
             raise Crash  # the part is rolled back with its token
 
-    monkeypatch.setattr(visit_records, "add_views", ending)
+    monkeypatch.setattr(database_store, "add_views", ending)
     with pytest.raises(Crash):
-        visit_records.add_batch("one", views, {}, NOON)
+        database_store.add_batch("one", views, {}, NOON)
     assert sum(counters(*users)) == sum(sorted(calls[0].values()))
-    visit_records.add_batch("one", views, {}, NOON)
+    database_store.add_batch("one", views, {}, NOON)
     assert counters(*users) == [1, 2, 3, 4, 5]
 
 
@@ -110,7 +111,7 @@ def test_a_batch_that_ended_between_its_parts_goes_on_there(monkeypatch: pytest.
 def test_the_statements_of_a_batch_do_not_grow_with_it() -> None:
     def statements(token: str, users: list[User]) -> int:
         with CaptureQueriesContext(connection) as captured:
-            visit_records.add_batch(token, {user.pk: 1 for user in users}, {}, NOON)
+            database_store.add_batch(token, {user.pk: 1 for user in users}, {}, NOON)
         return len(captured)
 
     users = [UserFactory() for _ in range(20)]
@@ -123,7 +124,7 @@ def test_the_statements_of_a_batch_do_not_grow_with_it() -> None:
 def test_a_batch_that_two_processes_add_at_once_is_added_once() -> None:
     users = [UserFactory() for _ in range(10)]
     views = {user.pk: 1 for user in users}
-    added = together(4, lambda _: visit_records.add_batch("one", views, {}, NOON))
+    added = together(4, lambda _: database_store.add_batch("one", views, {}, NOON))
     assert sum(one.views for one in added) == 10
     assert counters(*users) == [1] * 10
 
@@ -134,5 +135,5 @@ def test_batches_with_the_same_users_cause_no_deadlock() -> None:
     users = [UserFactory() for _ in range(10)]
     forwards = {user.pk: 1 for user in users}
     backwards = {user.pk: 1 for user in reversed(users)}
-    together(4, lambda number: visit_records.add_batch(f"{number}", (forwards, backwards)[number % 2], {}, NOON))
+    together(4, lambda number: database_store.add_batch(f"{number}", (forwards, backwards)[number % 2], {}, NOON))
     assert counters(*users) == [4] * 10

@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from lookup import redis_visits, visit_records, visits
+from lookup import visits
 from lookup.models import Link, UserDocument
-from lookup.visit_records import Folded
-from lookup.visitors import Visitor
+from lookup.visits import database_store, redis_store
+from lookup.visits.database_store import Folded
+from lookup.visits.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.visiting import ADDRESS, BROWSER, Visiting, redis, view_of, visit, visiting
@@ -34,11 +35,11 @@ def crash(*_: Any, **__: Any) -> None:
 
 
 def before_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit_records, "add_batch", crash)
+    monkeypatch.setattr(database_store, "add_batch", crash)
 
 
 def in_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit_records, "add_views", crash)
+    monkeypatch.setattr(database_store, "add_views", crash)
 
 
 def after_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +78,7 @@ def test_a_redis_that_does_not_answer_costs_the_count_and_not_the_page(
 ) -> None:
     assert visit("/ada").status_code == 200
     assert [record.getMessage() for record in caplog.records] == ["A view could not be counted."]
-    with pytest.raises(redis_visits.StoreUnavailable):
+    with pytest.raises(redis_store.StoreUnavailable):
         fold()
     assert views(ada) == 0
 
@@ -128,14 +129,14 @@ if settings.REDIS_URL:
         assert views(ada) == 4
         assert Link.objects.get().clicks == 2
         assert fold() == Folded()
-        assert not redis().exists(redis_visits.COUNTS, redis_visits.FOLDING)
+        assert not redis().exists(redis_store.COUNTS, redis_store.FOLDING)
 
     def test_a_redis_that_comes_back_with_an_older_state_counts_nothing_twice(seen: Visiting, ada: User) -> None:
         seen.count(ada.pk)
-        older = redis().dump(redis_visits.COUNTS)
+        older = redis().dump(redis_store.COUNTS)
         seen.count(ada.pk, "192.0.2.2")
         fold()
-        redis().restore(redis_visits.COUNTS, 0, older)
+        redis().restore(redis_store.COUNTS, 0, older)
         assert fold() == Folded()
         assert views(ada) == 2
         seen.count(ada.pk, "192.0.2.3")
@@ -147,8 +148,8 @@ if settings.REDIS_URL:
         seen.count(ada.pk)
         store = seen.store
         assert isinstance(store, visits.RedisVisits)
-        store._set_aside(keys=[redis_visits.COUNTS, redis_visits.FOLDING])
-        store._drop(keys=[redis_visits.FOLDING], args=["the token of the batch before"])
+        store._set_aside(keys=[redis_store.COUNTS, redis_store.FOLDING])
+        store._drop(keys=[redis_store.FOLDING], args=["the token of the batch before"])
         assert fold() == Folded(views=1)
 
     @pytest.mark.django_db(transaction=True)

@@ -12,11 +12,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from lookup import content, redis_visits, registry, visit_days, visit_records, visits
+from lookup import content, registry, visits
 from lookup.models import Link, LinkDay, Profile, ProfileDay, UserDocument
-from lookup.visit_days import Click, View
-from lookup.visit_records import Days
-from lookup.visitors import DIRECT, OTHER, host_of
+from lookup.visits import daily_counts, database_store, redis_store
+from lookup.visits.daily_counts import Click, View
+from lookup.visits.database_store import Days
+from lookup.visits.visitors import DIRECT, OTHER, host_of
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile, shown
 from tests.lookup.visiting import NOON, STORES, Visiting, redis, view_of, visit, visiting
@@ -110,7 +111,7 @@ def test_each_click_counts_for_its_day(seen: Visiting, ada: User) -> None:
 
 @pytest.mark.embedded
 def test_hosts_beyond_the_most_of_a_day_are_other(seen: Visiting, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit_days, "MOST_HOSTS", 2)
+    monkeypatch.setattr(daily_counts, "MOST_HOSTS", 2)
     for number, host in enumerate(["a.example", DIRECT, "b.example", "c.example", "a.example", "d.example", OTHER]):
         seen.count(ada.pk, f"192.0.2.{number}", host=host)
         if number == 3:
@@ -119,12 +120,12 @@ def test_hosts_beyond_the_most_of_a_day_are_other(seen: Visiting, ada: User, mon
 
 
 def test_many_hosts_take_no_more_of_redis(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = redis_visits.COUNT_VIEW.replace(str(redis_visits.MOST_FIELDS), "4")
-    monkeypatch.setattr(redis_visits, "COUNT_VIEW", script)
+    script = redis_store.COUNT_VIEW.replace(str(redis_store.MOST_FIELDS), "4")
+    monkeypatch.setattr(redis_store, "COUNT_VIEW", script)
     with visiting("RedisVisits") as seen:
         for number in range(6):
             seen.count(ada.pk, f"192.0.2.{number}", host=f"{number}.example")
-        assert redis().hlen(redis_visits.COUNTS) == 5
+        assert redis().hlen(redis_store.COUNTS) == 5
         assert sum(row[2] for row in days(ada)) == 6
 
 
@@ -144,8 +145,8 @@ def test_a_batch_that_comes_again_adds_nothing_by_day(ada: User, monkeypatch: py
     link, users = LinkFactory(profile=main_profile(ada)), [ada, *(UserFactory() for _ in range(4))]
     views, by_day = batch_of(*users)
     by_day = Days(by_day.views, {Click(link.pk, TODAY): 3, Click("gone", TODAY): 1})
-    monkeypatch.setattr(visit_records, "ROWS_AT_ONCE", 2)
-    add, calls = visit_days.add_views, []
+    monkeypatch.setattr(database_store, "ROWS_AT_ONCE", 2)
+    add, calls = daily_counts.add_views, []
 
     def ending(part: Any) -> None:
         add(part)
@@ -153,12 +154,12 @@ def test_a_batch_that_comes_again_adds_nothing_by_day(ada: User, monkeypatch: py
         if len(calls) == 2:
             raise Crash  # the part is rolled back with its token and its totals
 
-    monkeypatch.setattr(visit_days, "add_views", ending)
+    monkeypatch.setattr(daily_counts, "add_views", ending)
     with pytest.raises(Crash):
-        visit_records.add_batch("one", views, {link.pk: 3, "gone": 1}, NOON, days=by_day)
+        database_store.add_batch("one", views, {link.pk: 3, "gone": 1}, NOON, days=by_day)
     assert ProfileDay.objects.count() == 4
     for _ in range(2):
-        visit_records.add_batch("one", views, {link.pk: 3, "gone": 1}, NOON, days=by_day)
+        database_store.add_batch("one", views, {link.pk: 3, "gone": 1}, NOON, days=by_day)
     assert list(ProfileDay.objects.values_list("views", flat=True)) == [1] * 10
     assert list(LinkDay.objects.values_list("clicks", flat=True)) == [3]
 
@@ -169,7 +170,7 @@ def test_profiles_that_are_gone_are_left_out_and_statements_do_not_grow(ada: Use
         views, by_day = batch_of(*users)
         gone = View(ada.pk, "gone", TODAY, "b.example")
         with CaptureQueriesContext(connection) as captured:
-            visit_records.add_batch(token, views, {}, NOON, days=Days({**by_day.views, gone: 1}, {}))
+            database_store.add_batch(token, views, {}, NOON, days=Days({**by_day.views, gone: 1}, {}))
         return len(captured)
 
     assert asked("one", ada) == asked("many", *(UserFactory() for _ in range(20)))
@@ -185,7 +186,7 @@ def test_batches_at_once_count_each_day_once() -> None:
 
     def add(number: int) -> None:
         found, found_days = batches[number % 2]
-        visit_records.add_batch(f"{number % 4}", found, {}, NOON, days=found_days)
+        database_store.add_batch(f"{number % 4}", found, {}, NOON, days=found_days)
 
     together(8, add)
     assert list(ProfileDay.objects.values_list("views", flat=True)) == [4] * 10
@@ -193,7 +194,7 @@ def test_batches_at_once_count_each_day_once() -> None:
 
 def test_a_batch_of_the_previous_release_is_added_without_days(ada: User) -> None:
     with visiting("RedisVisits"):
-        redis().hset(redis_visits.COUNTS, mapping={"token": "t", f"view:{ada.pk}": 2})
+        redis().hset(redis_store.COUNTS, mapping={"token": "t", f"view:{ada.pk}": 2})
         assert days(ada) == []
     assert UserDocument.objects.get(pk=ada.pk).views == 2
 

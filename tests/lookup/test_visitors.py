@@ -2,7 +2,7 @@
 
 import pytest
 
-from lookup.visitors import Visitor
+from lookup.visits.visitors import Visitor
 from tests.lookup.visiting import BROWSER
 
 SALT, OTHER_SALT = "ab" * 32, "cd" * 32

@@ -18,8 +18,8 @@ from django.utils import timezone
 from accounts.models import User
 from lookup import visits
 from lookup.models import Link, Profile, UserDocument, Visit, VisitSalt
-from lookup.redis_visits import StoreUnavailable
-from lookup.visitors import Visitor
+from lookup.visits.redis_store import StoreUnavailable
+from lookup.visits.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, main_profile, shown
 from tests.lookup.visiting import BROWSER, STORES, Visiting, redis, view_of, visit, visiting

@@ -14,11 +14,11 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from lookup import visit_records, visits
+from lookup import visits
 from lookup.models import Profile, UserDocument
-from lookup.visit_days import Click, View
-from lookup.visitors import DIRECT, Visitor
-from lookup.visits import VisitStore
+from lookup.visits import VisitStore, database_store
+from lookup.visits.daily_counts import Click, View
+from lookup.visits.visitors import DIRECT, Visitor
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ ADDRESS = "192.0.2.1"
 def view_of(user_id: str, host: str = DIRECT) -> View:
     """A view of the user's main profile now."""
     profile_id = Profile.objects.filter(user=user_id, is_main=True).values_list("pk", flat=True).first() or ""
-    return View(user_id, profile_id, visit_records.day_of(timezone.now()), host)
+    return View(user_id, profile_id, database_store.day_of(timezone.now()), host)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Visiting:
         return self.store.count_view(Visitor(address, agent), view_of(user_id, host), timezone.now())
 
     def click(self, link_id: str) -> None:
-        self.store.count_click(Click(link_id, visit_records.day_of(timezone.now())))
+        self.store.count_click(Click(link_id, database_store.day_of(timezone.now())))
 
     def wait(self, **length: float) -> None:
         """For this process, and for Redis, which has a clock of its own: shorten what is left of each key's life."""

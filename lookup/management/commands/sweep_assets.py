@@ -3,7 +3,8 @@
 from django.utils import timezone
 
 from accounts.management.base import JobCommand
-from lookup import uploads, visit_days
+from lookup import uploads
+from lookup.visits import daily_counts
 
 
 class Command(JobCommand):
@@ -13,7 +14,7 @@ class Command(JobCommand):
     )
 
     def perform(self) -> str:
-        days = visit_days.forget(timezone.now(), after_batch=self.renew)
+        days = daily_counts.forget(timezone.now(), after_batch=self.renew)
         files, objects = uploads.sweep(now=timezone.now(), after_each=self.renew)
         return (
             f"Removed {files} files that nothing shows, {objects} objects that nothing knows, and {days} rows of "

@@ -21,11 +21,11 @@ from django.utils.module_loading import import_string
 from accounts import client_address
 from accounts.kept_settings import from_settings
 from accounts.once import Once
-from lookup import visit_records
-from lookup.redis_visits import RedisVisits, StoreUnavailable
-from lookup.visit_days import Click, View
-from lookup.visit_records import DatabaseVisits, Folded
-from lookup.visitors import Visitor, host_of
+from lookup.visits import database_store
+from lookup.visits.daily_counts import Click, View
+from lookup.visits.database_store import DatabaseVisits, Folded
+from lookup.visits.redis_store import RedisVisits, StoreUnavailable
+from lookup.visits.visitors import Visitor, host_of
 
 __all__ = ["DatabaseVisits", "Folded", "RedisVisits", "VisitStore", "count_click", "count_view", "fold"]
 
@@ -57,7 +57,7 @@ def count_view(request: HttpRequest, *, user_id: str, profile_id: str) -> None:
         now = timezone.now()
         host = host_of(request.headers, (_own_host(), request.get_host().partition(":")[0]))
         try:
-            _store().count_view(visitor, View(user_id, profile_id, visit_records.day_of(now), host), now)
+            _store().count_view(visitor, View(user_id, profile_id, database_store.day_of(now), host), now)
         except (StoreUnavailable, DatabaseError):
             logger.exception("A view could not be counted.")
 
@@ -66,7 +66,7 @@ def count_click(request: HttpRequest, *, user_id: str, link_id: str) -> None:
     """Count this request as a click on a link of the user's profile, if it is one. The owner does not count."""
     if _visitor(request, user_id) is not None:
         try:
-            _store().count_click(Click(link_id, visit_records.day_of(timezone.now())))
+            _store().count_click(Click(link_id, database_store.day_of(timezone.now())))
         except (StoreUnavailable, DatabaseError):
             logger.exception("A click could not be counted.")
 
@@ -84,5 +84,5 @@ def _own_host() -> str:
 def fold(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Folded:
     """Write the counts to the tables and delete expired visitors and salts. StoreUnavailable: the counts wait for the
     next run. `after_batch` is called after each deleted batch."""
-    visit_records.forget(now, after_batch=after_batch)
+    database_store.forget(now, after_batch=after_batch)
     return _store().fold(now)

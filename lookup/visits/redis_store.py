@@ -12,10 +12,10 @@ from datetime import date, datetime, timedelta
 
 from redis.exceptions import RedisError
 
-from lookup import visit_records
-from lookup.visit_days import Click, View
-from lookup.visit_records import DAY, ONCE_IN, Days, Folded, day_of, new_salt
-from lookup.visitors import DIRECT, OTHER, Visitor
+from lookup.visits import database_store
+from lookup.visits.daily_counts import Click, View
+from lookup.visits.database_store import DAY, ONCE_IN, Days, Folded, day_of, new_salt
+from lookup.visits.visitors import DIRECT, OTHER, Visitor
 
 SALT_LIFETIME = timedelta(days=2)  # today's, then yesterday's
 # The braces stay: a release before this one may use the same keys during an update.
@@ -136,7 +136,7 @@ class RedisVisits:
             counts = dict(zip(answer[::2], answer[1::2], strict=True))
             token = counts.pop(TOKEN)
             views, clicks = _of_kind(VIEW, counts), _of_kind(CLICK, counts)
-            folded = visit_records.add_batch(token, views, clicks, now, days=_days_of(counts))
+            folded = database_store.add_batch(token, views, clicks, now, days=_days_of(counts))
             self._drop(keys=[FOLDING], args=[token])
         except RedisError as error:
             raise StoreUnavailable from error

@@ -1,7 +1,7 @@
 """Views and clicks by day, for the owner: views by the host that led to the profile, clicks by link.
 
-They are added in the transactions that add the totals (lookup/visit_records.py), each once. Nothing of a visitor is
-stored here: days, hosts and numbers alone.
+They are added in the transactions that add the totals (lookup/visits/database_store.py), each once. Nothing of a
+visitor is stored here, only days, hosts and numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.models import Sum
 
 from accounts.databases import batches, statements
 from lookup.models import LinkDay, Profile, ProfileDay
-from lookup.visitors import DIRECT, OTHER
+from lookup.visits.visitors import DIRECT, OTHER
 
 KEPT = timedelta(days=365)
 MOST_HOSTS = 50  # of a profile and a day; views from further ones count as OTHER

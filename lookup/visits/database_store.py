@@ -13,10 +13,11 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.databases import batches
-from lookup import counters, documents, visit_days
+from lookup import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
-from lookup.visit_days import Click, Clicks, View, Views
-from lookup.visitors import Visitor
+from lookup.visits import daily_counts
+from lookup.visits.daily_counts import Click, Clicks, View, Views
+from lookup.visits.visitors import Visitor
 
 ONCE_IN = timedelta(hours=24)
 DAY = timedelta(days=1)
@@ -79,14 +80,14 @@ class DatabaseVisits:
                 unique_fields=["user", "visitor"],
             )
             counters.add(user_id, views=1)
-            visit_days.add_views({view: 1})
+            daily_counts.add_views({view: 1})
         return True
 
     def count_click(self, click: Click) -> None:
         with transaction.atomic():
             documents.mark_stale(Profile.objects.filter(links=click.link_id))
             if Link.objects.filter(pk=click.link_id).update(clicks=F("clicks") + 1):
-                visit_days.add_clicks({click: 1})
+                daily_counts.add_clicks({click: 1})
 
     def fold(self, now: datetime) -> Folded:
         """Everything is in the tables already."""
@@ -122,18 +123,18 @@ def add_batch(
     if VisitBatch.objects.filter(token=token).exists():
         return Folded()
     added = Folded()
-    days_of_links, days_of_users = visit_days.by_link(days.clicks), visit_days.by_user(days.views)
+    days_of_links, days_of_users = daily_counts.by_link(days.clicks), daily_counts.by_user(days.views)
     for number, part in enumerate(_parts(clicks)):
         with transaction.atomic():
             if _is_new(f"{token}:clicks:{number}", now):
                 add_clicks(part)
-                visit_days.add_clicks(_joined(days_of_links, part))
+                daily_counts.add_clicks(_joined(days_of_links, part))
                 added += Folded(clicks=sum(part.values()))
     for number, part in enumerate(_parts(views)):
         with transaction.atomic():
             if _is_new(f"{token}:views:{number}", now):
                 add_views(part)
-                visit_days.add_views(_joined(days_of_users, part))
+                daily_counts.add_views(_joined(days_of_users, part))
                 added += Folded(views=sum(part.values()))
     _is_new(token, now)
     return added
