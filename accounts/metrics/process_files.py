@@ -51,9 +51,10 @@ class ProcessCollector(Collector):
 def begin(directory: Path) -> Path:
     """Return the folder for the files of this process, which has just begun. OSError where it cannot be written."""
     folder = directory / socket.gethostname()
-    folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+    directory.mkdir(mode=0o750, parents=True, exist_ok=True)
     with _locked(directory):
         _add_up_ended(directory, has_begun=False)
+        folder.mkdir(mode=0o750, exist_ok=True)
         for kind, size in SIZES.items():
             (folder / f"{kind}_{os.getpid()}.db").write_bytes(bytes(size))
     return folder
@@ -71,7 +72,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def _add_up_ended(directory: Path, *, has_begun: bool) -> None:
-    """Add the counters and histograms of ended processes to one file of each kind, and remove their files.
+    """Add counters and histograms of ended processes to one file of each kind; remove their files and empty folders.
 
     `has_begun`: this process has files. Otherwise those of its id are an earlier process's.
     """
@@ -87,7 +88,10 @@ def _add_up_ended(directory: Path, *, has_begun: bool) -> None:
         except _DAMAGES:
             _write(sums, [path for path in files if _is_whole(path)])
     for path in ended:
-        path.unlink(missing_ok=True)
+        path.unlink()
+    for folder in {path.parent for path in ended}:
+        with contextlib.suppress(OSError):  # other processes have files there
+            folder.rmdir()
 
 
 def _write(path: Path, files: list[Path]) -> None:
