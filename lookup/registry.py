@@ -5,6 +5,7 @@ Documents, statements, OpenAPI, export and the lists of the dashboard's editor d
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +35,6 @@ from lookup.models import (
 )
 from lookup.sections import SectionType
 from lookup.serializers import current
-from lookup.values import Boolean, ListOf, Object, Shape, Text
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = Any  # a row of one of the models below: each has a profile and an order
@@ -166,7 +166,7 @@ def section_serializer(type_: str) -> type[current.SectionSerializer]:
     place of their ids, and the pictures of a gallery."""
     definition = sections.DEFINITIONS[type_]
     fields: dict[str, Any] = {"enabled": serializers.BooleanField()} if definition.shows_enabled else {}
-    fields |= {name: _field_of(field.shape) for name, field in definition.config.items() if not field.listed}
+    fields |= {name: copy.deepcopy(field.shape) for name, field in definition.config.items() if not field.listed}
     if catalogue := CATALOGUES.get(type_):
         fields[catalogue.listed] = catalogue.form(many=True)
     if type_ == SectionType.GALLERY:
@@ -176,27 +176,6 @@ def section_serializer(type_: str) -> type[current.SectionSerializer]:
     made = type(f"{name}Serializer", (current.SectionSerializer,), {"__doc__": doc, **fields})
     extend_schema_serializer(component_name=f"{name}Section")(made)
     return made
-
-
-def _field_of(shape: Shape) -> serializers.Field[Any, Any, Any, Any]:
-    match shape:
-        case Object():
-            return _serializer_of(shape)()
-        case ListOf(shape=Object() as entry):
-            return _serializer_of(entry)(many=True)
-        case Boolean():
-            return serializers.BooleanField()
-        case sections.Choice(options=options):
-            return serializers.ChoiceField(options.choices)
-        case Text() | sections.Icon():
-            return serializers.CharField()
-        case _:  # names, or ids of rows
-            return serializers.ListField(child=serializers.CharField())
-
-
-def _serializer_of(shape: Object) -> type[CompiledSerializer[Json]]:
-    fields = {name: _field_of(field) for name, field in shape.fields.items()}
-    return type(f"{shape.name}Serializer", (CompiledSerializer,), fields)
 
 
 SECTION_SERIALIZERS = {type_: section_serializer(type_) for type_ in sections.DEFINITIONS}

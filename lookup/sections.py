@@ -14,9 +14,10 @@ from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
+from rest_framework import serializers
 
 from lookup.svg import svg_problems
-from lookup.values import EXACT, Boolean, ListOf, Object, Problems, Rule, Shape, Text, TextList, problem_of_text
+from lookup.values import EXACT, Boolean, Form, ListOf, Problems, Rule, Text, TextList, problem_of_text
 
 MAX_CONTENT = 20_000
 MAX_ITEMS = 100
@@ -46,11 +47,12 @@ def _problem_of_ids(value: object, is_id: Callable[[object], bool], wanted: str)
     return None if len(set(value)) == len(value) else "Names an id twice."
 
 
-@dataclass(frozen=True, slots=True)
-class RowIds(Rule):
+class RowIds(Rule, serializers.ListField):
     """Ids of rows of the profile, which the include `include` shows."""
 
-    include: str
+    def __init__(self, include: str) -> None:
+        super().__init__(child=serializers.CharField())
+        self.include = include
 
     def problem_of(self, value: object) -> str | None:
         return _problem_of_ids(
@@ -60,8 +62,7 @@ class RowIds(Rule):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogueIds(Rule):
+class CatalogueIds(Rule, serializers.ListField):
     def problem_of(self, value: object) -> str | None:
         return _problem_of_ids(
             value,
@@ -70,16 +71,16 @@ class CatalogueIds(Rule):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Rule):
-    options: type[TextChoices]
+class Choice(Rule, serializers.ChoiceField):
+    def __init__(self, options: type[TextChoices]) -> None:
+        super().__init__(options.choices)
+        self.options = options
 
     def problem_of(self, value: object) -> str | None:
         return Text(8, choices=tuple(self.options.values)).problem_of(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Icon(Rule):
+class Icon(Rule, serializers.CharField):
     """Empty, or a safe SVG."""
 
     def problem_of(self, value: object) -> str | None:
@@ -90,23 +91,25 @@ class Icon(Rule):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A key of a configuration.
+    """A key of a configuration. `shape`: the field of serializers that reads and shows it.
 
     `label`, `input_name`: of its field in the editor's form. `listed`: the key under which answers show rows of the
     type's catalogue instead of their ids.
     """
 
-    shape: Shape
+    shape: Rule | Form | ListOf
     default: Any = _REQUIRED
     label: str = ""
     input_name: str = ""
     listed: str = ""
 
 
-def object_of(fields: Mapping[str, Field], name: str = "") -> Object:
-    shapes = {key: field.shape for key, field in fields.items()}
+def form_of(fields: Mapping[str, Field], name: str = "") -> Form:
+    """Return the serializer of these fields."""
+    shapes = {key: copy.deepcopy(field.shape) for key, field in fields.items()}
     defaults = {key: field.default for key, field in fields.items() if field.default is not _REQUIRED}
-    return Object(shapes, defaults, name)
+    form: type[Form] = type(f"{name}Serializer", (Form,), {"DEFAULTS": defaults, **shapes})
+    return form()
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,8 @@ class Definition:
     shows_enabled: bool = False
 
     @cached_property
-    def shape(self) -> Object:
-        return object_of(self.config)
+    def form(self) -> Form:
+        return form_of(self.config)
 
     @property
     def row_ids(self) -> dict[str, str]:
@@ -131,7 +134,7 @@ class Definition:
 
 
 _CONTENT = Field(Text(MAX_CONTENT, is_long=True), "", label="Text", input_name="body")
-_CUSTOM_SKILL = object_of(
+_CUSTOM_SKILL = form_of(
     {
         "label": Field(Text(64, min_length=1)),
         "iconName": Field(Text(64), ""),
@@ -139,17 +142,16 @@ _CUSTOM_SKILL = object_of(
     },
     "CustomSkill",
 )
-_MUSIC = object_of(
+_MUSIC = form_of(
     {
         "kind": Field(Text(8, choices=MUSIC_KINDS)),
         "musicId": Field(Text(100, min_length=1)),
     }
 )
-_OBJECTS = "a list of objects"
-_SKILLS = object_of(
+_SKILLS = form_of(
     {
         **dict.fromkeys(SKILL_GROUPS, Field(SKILL_NAMES, [])),
-        "custom": Field(ListOf(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS, wanted=_OBJECTS), []),
+        "custom": Field(ListOf(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS), []),
     },
     "Skills",
 )
@@ -231,11 +233,7 @@ class SectionType(TextChoices):
         "MUSIC",
         Definition(
             "Tracks, albums and artists that you like.",
-            {
-                "music": Field(
-                    ListOf(_MUSIC, MAX_ITEMS, unique=("kind", "musicId"), wanted=_OBJECTS), [], listed="music"
-                )
-            },
+            {"music": Field(ListOf(_MUSIC, MAX_ITEMS, unique=("kind", "musicId")), [], listed="music")},
             hint=_CATALOGUE_HINT,
         ),
         "Music",
@@ -263,7 +261,7 @@ def validated(type: str, config: object) -> dict[str, Any]:
     if type not in DEFINITIONS:
         raise ValidationError({"type": ["Unknown type of section."]})
     problems: Problems = []
-    complete = DEFINITIONS[type].shape.read(config, "", problems)
+    complete = DEFINITIONS[type].form.read(config, "", problems)
     sentences: dict[str, list[str]] = {}
     for path, sentence in problems:
         sentences.setdefault(path or "config", []).append(sentence)
@@ -276,9 +274,7 @@ def validated(type: str, config: object) -> dict[str, Any]:
 def filled(type: str, stored: object) -> dict[str, Any] | None:
     """The stored configuration as lookups show it, with defaults for missing keys; None where it is invalid."""
     problems: Problems = []
-    complete: dict[str, Any] | None = (
-        DEFINITIONS[type].shape.read(stored, "", problems) if type in DEFINITIONS else None
-    )
+    complete: dict[str, Any] | None = DEFINITIONS[type].form.read(stored, "", problems) if type in DEFINITIONS else None
     return None if problems else complete
 
 

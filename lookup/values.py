@@ -1,19 +1,35 @@
-"""Shapes of JSON values, and rules for single ones: what a client sent is read by them, or refused by path. Pure rules.
+"""Fields of serializers that read as strictly as they write, and the reader that is compiled from a serializer.
 
-They take any value and never raise. The database cannot hold NUL characters and lone surrogates, so every text refuses
-them, as it does what `accounts.text_rules` names; infinite numbers and NaN are outside of every bound.
+What a client sent is read, or refused by path; a reader takes any value and never raises. The database cannot hold NUL
+characters and lone surrogates, so every text refuses them, as it does what `accounts.text_rules` names; infinite
+numbers and NaN are outside of every bound.
 """
+
+from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+from django.db.models import CharField, Model, PositiveIntegerField
+from rest_framework import serializers
 
 from accounts import text_rules
+from accounts.compiled_serializer import CompiledSerializer
+from lookup import svg
 
 Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
 Problems = list[Problem]
+# Returns the value to store, and adds problems of the value at a path to the list. After a problem, the result is
+# undefined. Any: JSON, and what is made of it.
+Read = Callable[[Any, str, Problems], Any]
+AnyField = serializers.Field[Any, Any, Any, Any]  # Any: values of every form
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 # The largest integer that every JSON reader keeps exactly (RFC 8259 §6).
 EXACT = 2**53 - 1
@@ -22,19 +38,12 @@ _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
 
 
-class Shape(Protocol):
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value to store, with problems added to the list. After a problem, the result is undefined."""
-
-
 class Rule(ABC):
-    """The shape of a value that stays as it is."""
-
-    __slots__ = ()
+    """A field whose value stays as it is."""
 
     @abstractmethod
     def problem_of(self, value: object) -> str | None:
-        """Why the value is refused, in a sentence; None when it is valid."""
+        """Return why the value is refused, in a sentence; None when it is valid."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if problem := self.problem_of(value):
@@ -43,11 +52,9 @@ class Rule(ABC):
 
 
 class SchemaRule(Rule):
-    __slots__ = ()
-
     @abstractmethod
     def json_schema(self) -> dict[str, Any]:
-        """The rule as JSON Schema; Any is JSON."""
+        """Return the rule as JSON Schema; Any is JSON."""
 
 
 def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_long: bool = False) -> str | None:
@@ -76,8 +83,7 @@ def joined(path: str, name: object) -> str:
     return f"{path}.{path_of(name)}" if path else path_of(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Boolean(SchemaRule):
+class Boolean(SchemaRule, serializers.BooleanField):
     def problem_of(self, value: object) -> str | None:
         return None if isinstance(value, bool) else "Must be true or false."
 
@@ -85,12 +91,13 @@ class Boolean(SchemaRule):
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Number(SchemaRule):
+class Number(SchemaRule, serializers.FloatField):
     """An integer or a float, kept as it was given."""
 
-    minimum: int
-    maximum: int
+    def __init__(self, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
 
     def problem_of(self, value: object) -> str | None:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -103,14 +110,20 @@ class Number(SchemaRule):
         return {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
 
 
-@dataclass(frozen=True, slots=True)
-class Text(SchemaRule):
+class Text(SchemaRule, serializers.CharField):
     """With `choices`, one of them and nothing else; of several lines with `is_long`."""
 
     max_length: int
-    choices: tuple[str, ...] = ()
-    min_length: int = 0
-    is_long: bool = False
+    min_length: int
+
+    def __init__(
+        self, max_length: int, choices: tuple[str, ...] = (), *, min_length: int = 0, is_long: bool = False
+    ) -> None:
+        super().__init__()
+        self.max_length = max_length
+        self.choices = choices
+        self.min_length = min_length
+        self.is_long = is_long
 
     def problem_of(self, value: object) -> str | None:
         problem = problem_of_text(value, self.max_length, self.min_length, is_long=self.is_long)
@@ -125,8 +138,7 @@ class Text(SchemaRule):
         return schema | ({"minLength": self.min_length} if self.min_length else {})
 
 
-@dataclass(frozen=True, slots=True)
-class Color(SchemaRule):
+class Color(SchemaRule, serializers.CharField):
     """`#RGB`, `#RRGGBB` or `#RRGGBBAA` in either case; empty: the theme's own."""
 
     def problem_of(self, value: object) -> str | None:
@@ -138,13 +150,17 @@ class Color(SchemaRule):
         return {"type": "string", "pattern": _COLOR_SCHEMA}
 
 
-@dataclass(frozen=True, slots=True)
-class TextList(SchemaRule):
+class TextList(SchemaRule, serializers.ListField):
     """Strings, in the order given."""
 
-    max_items: int
     max_length: int
-    min_length: int = 0
+    min_length: int
+
+    def __init__(self, max_items: int, max_length: int, min_length: int = 0) -> None:
+        super().__init__(child=serializers.CharField())
+        self.max_items = max_items
+        self.max_length = max_length
+        self.min_length = min_length
 
     def problem_of(self, value: object) -> str | None:
         if not isinstance(value, list):
@@ -161,12 +177,13 @@ class TextList(SchemaRule):
         return {"type": "array", "items": entry, "maxItems": self.max_items}
 
 
-@dataclass(frozen=True, slots=True)
-class FlatObject(SchemaRule):
+class FlatObject(SchemaRule, serializers.DictField):
     """An object of booleans, numbers and strings, nothing nested."""
 
-    max_entries: int
-    max_length: int
+    def __init__(self, max_entries: int, max_length: int) -> None:
+        super().__init__()
+        self.max_entries = max_entries
+        self.max_length = max_length
 
     def problem_of(self, value: object) -> str | None:
         if not isinstance(value, dict):
@@ -198,51 +215,170 @@ class FlatObject(SchemaRule):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
-    """`unique`: the names by which no two of its objects may be alike."""
+def read_list(read: Read, most: int, wanted: str = "a list") -> Read:
+    """Return a reader of lists whose entries `read` reads."""
 
-    shape: Shape
-    max_items: int
-    unique: tuple[str, ...] = ()
-    wanted: str = "a list"
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
+    def read_it(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, list):
-            problems.append((path, f"Must be {self.wanted}."))
+            problems.append((path, f"Must be {wanted}."))
             return value
-        if len(value) > self.max_items:
-            problems.append((path, f"Has {len(value)} entries; at most {self.max_items} are allowed."))
+        if len(value) > most:
+            problems.append((path, f"Has {len(value)} entries; at most {most} are allowed."))
             return value
-        before = len(problems)
-        found = [self.shape.read(entry, f"{path}.{place}", problems) for place, entry in enumerate(value)]
-        if self.unique and len(problems) == before:
-            keys = {tuple(entry[name] for name in self.unique) for entry in found}
-            if len(keys) != len(found):
-                problems.append((path, "Names an entry twice."))
-        return found
+        return [read(entry, f"{path}.{place}", problems) for place, entry in enumerate(value)]
+
+    return read_it
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
-    """Every field, and no other one. `defaults`: JSON for fields that may be left out, as in what an earlier release
-    stored or exported; what is read may share parts with them. `name`: of its serializer, where it has one."""
+def read_object(fields: Mapping[str, Read], defaults: Mapping[str, Any] = NOTHING) -> Read:
+    """Return a reader of objects that have every field and no other one.
 
-    fields: Mapping[str, Shape]
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    name: str = ""
+    `defaults`: JSON for fields that may be left out, as in what an earlier release stored or exported; what is read may
+    share parts with them.
+    """
 
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
+    def read_it(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             problems.append((path, "Must be an object."))
             return value
         found = {}
-        for name, shape in self.fields.items():
+        for name, read in fields.items():
             place = f"{path}.{name}" if path else name
-            if name in value or name in self.defaults:
-                found[name] = shape.read(value[name] if name in value else self.defaults[name], place, problems)
+            if name in value or name in defaults:
+                found[name] = read(value[name] if name in value else defaults[name], place, problems)
             else:
                 problems.append((place, "Is missing."))
-        if not value.keys() <= self.fields.keys():
-            problems.extend((joined(path, name), "Unknown name.") for name in value if name not in self.fields)
+        if not value.keys() <= fields.keys():
+            problems.extend((joined(path, name), "Unknown name.") for name in value if name not in fields)
+        return found
+
+    return read_it
+
+
+def read_or_null(read: Read, absent: str | None = None) -> Read:
+    """Return a reader that reads null as `absent`."""
+    return lambda value, path, problems: absent if value is None else read(value, path, problems)
+
+
+def read_integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Read:
+    """Return a reader of integers. 1.0 is an integer too: JSON has one kind of number."""
+
+    def read_it(value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            problems.append((path, "Must be an integer."))
+        elif not minimum <= value <= maximum:
+            problems.append((path, f"Must be between {minimum} and {maximum}."))
+        return value
+
+    return read_it
+
+
+def read_pattern(pattern: re.Pattern[str], sentence: str) -> Read:
+    """Return a reader of texts that match; of others it says `sentence`."""
+
+    def read_it(value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            problems.append((path, sentence))
+        return value
+
+    return read_it
+
+
+read_id = read_pattern(re.compile(r"[0-9a-f]{32}"), "Must be an id of 32 lower-case hexadecimal characters.")
+
+
+def problems_of(error: ValidationError, path: str) -> Problems:
+    """Return the sentences of `error`, with its paths below `path`."""
+    if hasattr(error, "error_dict"):
+        return [(joined(path, name), text) for name, texts in error.message_dict.items() for text in texts]
+    return [(path, text) for text in error.messages]
+
+
+def read_column(model: type[Model], name: str, *, min_length: int = 0) -> Read:
+    """Return a reader of texts that a column accepts: its length, and its validators where it is not empty."""
+    column: Any = model._meta.get_field(name)  # Any: a text column, which has both
+    max_length = column.max_length or svg.MAX_BYTES  # long texts are drawings
+    validators = [known for known in column.validators if not isinstance(known, MaxLengthValidator)]
+
+    def read_it(value: Any, path: str, problems: Problems) -> Any:
+        if problem := problem_of_text(value, max_length, min_length, is_long=True):
+            problems.append((path, problem))
+        elif value:
+            for validator in validators:
+                try:
+                    validator(value)
+                except ValidationError as error:
+                    problems.extend(problems_of(error, path))
+        return value
+
+    return read_it
+
+
+def compiled(form: AnyField, model: type[Model], **special: Read) -> Read:
+    """Compile a reader of what a serializer shows of a row of `model`; the columns say what is allowed.
+
+    `special`: readers of keys that the columns do not describe.
+    """
+    return read_object(compiled_fields(form, model, **special))
+
+
+def compiled_fields(form: AnyField, model: type[Model], **special: Read) -> dict[str, Read]:
+    """Return the readers by key, in the order of the serializer's fields."""
+    fields: Mapping[str, AnyField] = form.fields  # type: ignore[attr-defined]  # a serializer has them
+    return {name: special.get(name) or _reader(field, model) for name, field in fields.items()}
+
+
+def _reader(field: AnyField, model: type[Model]) -> Read:
+    """A field of a class of ours reads by itself; any other one by the column that it shows."""
+    source = str(field.source)
+    absent: str | None = getattr(field, "absent", None)
+    if absent is not None:
+        return read_or_null(read_column(model, source, min_length=1), absent)
+    read = getattr(field, "read", None) or _of_column(field, model, source)
+    return read_or_null(read) if field.allow_null else read
+
+
+def _of_column(field: AnyField, model: type[Model], source: str) -> Read:
+    column: Any = model._meta.get_field(source)  # Any: has a length where the field is a text
+    match field:
+        case serializers.BooleanField():
+            return Boolean().read
+        case serializers.ChoiceField():
+            return Text(column.max_length, choices=tuple(field.choices)).read
+    if column is model._meta.pk:
+        return read_id if isinstance(column, CharField) else read_integer(1, EXACT)
+    if isinstance(field, serializers.IntegerField):
+        return read_integer(0 if isinstance(column, PositiveIntegerField) else -(2**31))
+    return read_column(model, source)
+
+
+class Form(CompiledSerializer[Any]):
+    # A serializer of fields that read by themselves. DEFAULTS: as `read_object` has them.
+
+    DEFAULTS = NOTHING
+
+    @cached_property
+    def read(self) -> Read:
+        """Any of `fields`: each has a `read`."""
+        fields: Mapping[str, Any] = self.fields
+        return read_object({name: field.read for name, field in fields.items()}, self.DEFAULTS)
+
+
+class ListOf(serializers.ListField):
+    """`unique`: the names by which no two of its objects may be alike."""
+
+    def __init__(self, child: Form, max_items: int, unique: tuple[str, ...] = ()) -> None:
+        super().__init__(child=child)
+        self.unique = unique
+        self._read = read_list(child.read, max_items, "a list of objects")
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        before = len(problems)
+        found = self._read(value, path, problems)
+        if self.unique and len(problems) == before:
+            keys = {tuple(entry[name] for name in self.unique) for entry in found}
+            if len(keys) != len(found):
+                problems.append((path, "Names an entry twice."))
         return found

@@ -15,8 +15,8 @@ from dashboard.profile.kinds import KINDS
 from dashboard.profile.section_forms import FORMS
 from lookup.models import GalleryItem, Section, Widget
 from lookup.sections import SectionType
+from lookup.serializers.fields import AssetFacts, Mirrored
 from lookup.transfer.changes import Change, Changes, ListChanges, Row
-from lookup.transfer.validators import AssetFacts, Mirrored
 
 MAX_ROWS = 20  # named, of each kind of change in a list
 MAX_TEXT = 160

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +29,7 @@ from lookup.models import (
     Project,
     Widget,
 )
+from lookup.models.validators import TAGS
 from lookup.sections import Alignment
 from lookup.serializers.fields import AssetSerializer, Day, Number, TextOrNull, Timestamp
 from lookup.serializers.rows import CommentRow, ShownBadge, ShownTier, UserRow, WholeProfile
@@ -173,7 +175,7 @@ class ProjectSerializer(CompiledSerializer[Project]):
     title = serializers.CharField()
     description = serializers.CharField()
     url = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
+    tags = copy.deepcopy(TAGS)  # a copy has its place in the order of the keys
     order = serializers.IntegerField()
     icon = AssetSerializer(allow_null=True)
 

@@ -11,11 +11,11 @@ from typing import Any
 from django.db.models import Model
 
 from lookup import settings_schema
+from lookup.serializers.fields import Mirrored
 from lookup.transfer import content
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table
-from lookup.transfer.validators import Mirrored
 
 _OF_OTHERS = {"profileId", "createdAt", "updatedAt", "settings"}  # of the profile; settings are compared one by one
 

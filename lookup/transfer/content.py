@@ -13,13 +13,13 @@ from django.utils import timezone
 from lookup import bulk, queries
 from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
 from lookup.serializers.current import ProfileSerializer
+from lookup.serializers.fields import AssetFacts, Mirrored
 from lookup.serializers.rows import WholeProfile
 from lookup.transfer import form
 from lookup.transfer.conflicts import Claims, batches, found
 from lookup.transfer.people import Author, People, kept
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table, assets_of
-from lookup.transfer.validators import AssetFacts, Mirrored
 
 _COLUMNS = form.columns_of(ProfileSerializer, Profile)
 _ASSETS = {column: name for column, name in _COLUMNS.items() if column in Profile.ASSETS}

@@ -15,9 +15,9 @@ from accounts.epoch import milliseconds
 from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import DEFINITIONS, SectionType
-from lookup.transfer.form import LINE, VERSION
-from lookup.transfer.validators import AssetFacts, Mirrored, problems_of
-from lookup.values import Problem, Problems, joined
+from lookup.serializers.fields import AssetFacts, Mirrored
+from lookup.transfer.form import VERSION, read_line
+from lookup.values import Problem, Problems, joined, problems_of
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line
 _NEWER = f"A newer release made this export: this one reads versions up to {VERSION}. Import it there."
@@ -97,7 +97,7 @@ def read(number: int, text: bytes) -> Line:
         raise LineRefused([("", "Must be an object.")])
     if isinstance(version := value.get("version"), int | float) and version > VERSION:
         raise LineRefused([("version", _NEWER)])
-    data = LINE.read(value, "", problems)
+    data = read_line(value, "", problems)
     problems = problems or list(contradictions(data))
     if problems:
         raise LineRefused(problems)

@@ -21,9 +21,9 @@ from lookup.models import (
 )
 from lookup.registry import ContentList
 from lookup.sections import SectionType
+from lookup.serializers.fields import AssetFacts
 from lookup.transfer import form
 from lookup.transfer.reading import Json, Line, Located
-from lookup.transfer.validators import AssetFacts
 
 
 def _never(row: Model, data: Json) -> bool:

@@ -23,8 +23,7 @@ from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
-from lookup.transfer.validators import FLAG, ID
-from lookup.values import ListOf, Object, Problems, Text
+from lookup.values import Boolean, Problems, Text, read_id, read_list, read_object
 from tests.factories.lookup import SectionFactory, main_profile, shown
 from tests.lookup.filled import Filled
 from tests.lookup.transfer_files import export, load, looked_up, refusal
@@ -163,7 +162,7 @@ def test_an_export_from_before_a_field_is_imported_with_its_default(
 
 
 def test_a_key_that_came_later_has_its_default_in_a_line_without_it() -> None:
-    shape = Object({"old": FLAG, "new": ListOf(ID, 2)}, {"new": []})
+    read_it = read_object({"old": Boolean().read, "new": read_list(read_id, 2)}, {"new": []})
     for given, found, said in (
         ({"old": True}, {"old": True, "new": []}, []),
         ({"old": True, "new": [USER]}, {"old": True, "new": [USER]}, []),
@@ -171,7 +170,7 @@ def test_a_key_that_came_later_has_its_default_in_a_line_without_it() -> None:
         ({"old": True, "other": 1}, None, [("at.other", "Unknown name.")]),
     ):
         problems: Problems = []
-        read = shape.read(given, "at", problems)
+        read = read_it(given, "at", problems)
         assert (problems, read if found else None) == (said, found)
 
 

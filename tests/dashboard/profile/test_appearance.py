@@ -34,7 +34,7 @@ def other_value(field: Field) -> tuple[Any, str | None]:
     match field.rule:
         case Boolean():
             return not field.default, None if field.default else "on"
-        case Number(minimum, maximum):
+        case Number(minimum=minimum, maximum=maximum):
             value = maximum if field.default != maximum else minimum
             return value, str(value)
         case Color():
@@ -166,7 +166,7 @@ def wrong_values(field: Field) -> dict[str, str]:
     match field.rule:
         case Color():
             return {"Must be a color": "green"}
-        case Number(minimum, maximum):
+        case Number(minimum=minimum, maximum=maximum):
             return {
                 "less than or equal": str(maximum + 1),
                 "greater than or equal": str(minimum - 1),
