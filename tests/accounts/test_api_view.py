@@ -54,7 +54,7 @@ def test_an_answer_that_says_how_long_it_is_kept_says_what_it_depends_on(key: Ap
     )
 
 
-def test_over_https_browsers_are_told_to_stay_there(settings: Settings) -> None:
+def test_over_https_browsers_are_ordered_to_stay_there(settings: Settings) -> None:
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = settings.SECURE_HSTS_PRELOAD = True
     header = Client().get("/api/open", secure=True).headers["Strict-Transport-Security"]

@@ -122,7 +122,7 @@ def test_a_name_that_is_none_is_refused(name: object) -> None:
         *((code, link_flow.NOT_ANSWERING) for code in (8, 0, "14", [14], 10**400)),
     ],
 )
-def test_an_error_of_the_protocol_is_told(code: object, text: str) -> None:
+def test_an_error_of_the_protocol_is_reported(code: object, text: str) -> None:
     with pytest.raises(Refused) as refusal:
         scrobbler._identity({"error": code, "message": "<b>", "session": {"name": "Ada"}})
     assert str(refusal.value) == text

@@ -70,7 +70,7 @@ def test_a_lifted_ban_brings_no_session_back() -> None:
     assert list(by_staff.values_list("verb", flat=True)) == ["user:banned", "user:ban_lifted"]
 
 
-def test_nobody_bans_themselves_and_only_a_superuser_bans_staff() -> None:
+def test_a_ban_of_oneself_is_refused_and_only_a_superuser_bans_staff() -> None:
     superuser, helper, user = StaffFactory(), UserFactory(is_staff=True), UserFactory()
     with pytest.raises(PermissionDenied):
         bans.ban(user=superuser, by=superuser, reason="x")

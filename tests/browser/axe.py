@@ -23,12 +23,12 @@ def violations(page: Page) -> list[str]:
         page.evaluate(_source())
     found = page.evaluate("options => axe.run(document, options)", _OPTIONS)["violations"]
     return [
-        f"{rule['id']}: {node['target']} {node['html'][:160]} ({_told(node)})"
+        f"{rule['id']}: {node['target']} {node['html'][:160]} ({_summary_of(node)})"
         for rule in found
         for node in rule["nodes"]
     ]
 
 
-def _told(node: dict[str, object]) -> str:
+def _summary_of(node: dict[str, object]) -> str:
     """Return the message of axe about a node in one line."""
     return " ".join(str(node.get("failureSummary", "")).split())[:300]

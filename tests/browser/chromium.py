@@ -14,7 +14,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARTWORK = "https://cdn.discordapp.com/"
 NARROW: ViewportSize = {"width": 320, "height": 640}
 WIDE: ViewportSize = {"width": 1280, "height": 900}
-# Told by the browser itself, so nothing of the page can hide it.
+# Reported by the browser itself, so nothing of the page can hide it.
 _LISTEN = """
     window.__violations = [];
     document.addEventListener("securitypolicyviolation", (event) => {

@@ -91,7 +91,7 @@ def ask(port: int, path: str) -> requests.Response:
         ("/apis", "text/html; charset=utf-8", "<!doctype html>"),
     ],
 )
-def test_an_outage_is_told_in_the_form_of_what_was_asked_for(
+def test_an_outage_is_answered_in_the_form_that_was_asked_for(
     port: int, path: str, content_type: str, body: str
 ) -> None:
     answer = ask(port, path)

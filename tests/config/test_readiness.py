@@ -174,7 +174,7 @@ def test_every_late_job_is_named_with_the_age_of_its_last_success(
     assert asked(client) == saying("late: tidy (last success 181 min ago), count (last success 181 min ago)")
 
 
-def test_a_job_that_fails_is_late_like_one_that_nobody_runs(client: Client, clock: time_machine.Traveller) -> None:
+def test_a_job_that_fails_is_late_like_one_that_never_runs(client: Client, clock: time_machine.Traveller) -> None:
     succeed("tidy", "count")
     clock.shift(4 * MINUTE + SECOND)
     lease = leases.take(name="count", length=MINUTE, by="a test")

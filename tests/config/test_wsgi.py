@@ -65,7 +65,7 @@ class Sent(BytesIO):
 
 @pytest.mark.parametrize("taken", [0, 3, 200_000])
 @pytest.mark.parametrize("length", [{"CONTENT_LENGTH": "200000"}, {"HTTP_TRANSFER_ENCODING": "chunked"}])
-def test_what_nobody_read_of_a_body_is_read_before_the_answer_goes_out(
+def test_the_unread_rest_of_a_body_is_read_before_the_answer_goes_out(
     monkeypatch: pytest.MonkeyPatch, taken: int, length: dict[str, str]
 ) -> None:
     def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:

@@ -50,7 +50,7 @@ async def test_a_server_above_the_threshold_tells_only_of_those_who_stand_out(
 
 
 @run
-async def test_each_change_of_a_member_is_told(simulator: Simulator) -> None:
+async def test_each_change_of_a_member_is_sent(simulator: Simulator) -> None:
     async with in_session(simulator) as client:
         simulator.add_member(MIRA, user={"username": "mira", "banner": "beef"}, presence={"status": "dnd"})
         added = await client.event("GUILD_MEMBER_ADD")
@@ -71,7 +71,7 @@ async def test_each_change_of_a_member_is_told(simulator: Simulator) -> None:
 
 
 @run
-async def test_without_the_intent_nobody_hears_of_presences(simulator: Simulator) -> None:
+async def test_without_the_intent_no_presence_is_sent(simulator: Simulator) -> None:
     simulator.add_member(MIRA, presence={"status": "online"})
     async with greeted(simulator) as client:
         await client.identify(intents=3)
@@ -190,7 +190,7 @@ async def test_a_client_that_says_goodbye_has_no_session_any_more(
 
 @pytest.mark.parametrize(("session", "seq"), [("own", 99), ("own", None), ("other", 2)])
 @run
-async def test_what_nobody_knows_cannot_be_resumed(simulator: Simulator, session: str | None, seq: int | None) -> None:
+async def test_an_unknown_session_cannot_be_resumed(simulator: Simulator, session: str | None, seq: int | None) -> None:
     async with greeted(simulator) as client:
         own = await session_of(simulator, client)
         simulator.drop()

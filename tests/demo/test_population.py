@@ -61,7 +61,7 @@ def test_every_file_is_there() -> None:
     assert [path for path in paths if not (UPLOADS / path).is_file()] == []
 
 
-def test_nobody_can_sign_in_as_them() -> None:
+def test_sign_in_as_one_of_them_is_refused() -> None:
     assert not any(member.has_usable_password() for member in User.objects.all())
     assert set(User.objects.values_list("email", flat=True)) == {""}
 

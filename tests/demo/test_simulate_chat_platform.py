@@ -139,7 +139,7 @@ class TestRunning:
 
 
 @pytest.mark.django_db
-def test_a_port_that_is_taken_is_told_in_a_sentence(port: int) -> None:
+def test_a_port_that_is_taken_is_named_in_a_sentence(port: int) -> None:
     with socket.create_server(("127.0.0.1", port)), pytest.raises(CommandError) as refused:
         call_command("simulate_chat_platform")
     assert str(refused.value) == (

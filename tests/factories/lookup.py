@@ -147,7 +147,7 @@ class ProjectFactory(_OnProfileFactory):
 
 
 class SectionFactory(_OnProfileFactory):
-    """An empty CUSTOM_TEXT section, unless told."""
+    """An empty CUSTOM_TEXT section, by default."""
 
     class Meta:
         model = models.Section

@@ -45,7 +45,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 @pytest.fixture(autouse=True)
-def _archives_that_nobody_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def _archives_that_were_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unlike a server, the test client closes no answer that a test leaves alone."""
     from imagehost import archives  # Django is ready by now
 

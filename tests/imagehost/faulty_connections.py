@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 Watch = Callable[[int], bool]
-"""Is told how many bytes of this connection came so far, before the newest are passed on; False cuts the connection."""
+"""Takes how many bytes of this connection came so far, before the newest are passed on; False cuts the connection."""
 
 
 def pass_on(count: int) -> bool:

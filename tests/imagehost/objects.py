@@ -30,7 +30,7 @@ LONG_AGO = NOON - timedelta(days=30)
 
 
 class Crash(BaseException):
-    """The process ends here: nobody catches it."""
+    """The process ends here: no handler catches it."""
 
 
 class FaultyStorage(FolderStorage):

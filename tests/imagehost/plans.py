@@ -10,7 +10,7 @@ from tests.lookup import statements
 
 
 def plan_of(act: Callable[[], object]) -> str:
-    """Of the last statement. PostgreSQL reads a small table whole and sorts it, unless it is told not to."""
+    """Of the last statement. PostgreSQL reads a small table whole and sorts it, unless a setting forbids it."""
     statement = statements.of(act)[-1]
     is_postgresql = connection.vendor == "postgresql"
     steps = ("seqscan", "sort", "bitmapscan") if is_postgresql else ()

@@ -16,7 +16,7 @@ from tests.support.object_store import ObjectStore
 @functools.cache
 def server() -> ObjectStore:
     """The bed's; without the bed, one of this process's own."""
-    if store := object_store.told():
+    if store := object_store.given():
         return store
     until_exit = contextlib.ExitStack()
     store = until_exit.enter_context(object_store.running())

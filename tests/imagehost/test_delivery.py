@@ -186,7 +186,7 @@ def test_an_answer_costs_one_statement(method: str, headers: dict[str, str], buc
     assert statements.names(lambda: get(file, method, headers=headers)) == ["SELECT imagehost_file"]
 
 
-def test_nginx_is_told_where_the_object_lies(settings: Settings, bucket_directory: Path) -> None:
+def test_nginx_gets_the_place_of_the_object(settings: Settings, bucket_directory: Path) -> None:
     settings.FILE_DELIVERY, settings.ACCEL_PREFIX = "accel", "/protected/"
     file = stored(bucket_directory)
     expected = {name: described(file)[name] for name in ("Content-Type", "Content-Disposition", "Cache-Control")}

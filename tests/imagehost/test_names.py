@@ -63,7 +63,7 @@ def test_a_name_of_fillers_is_refused_and_a_file_of_such_a_name_is_saved_by_anot
         ("\n", "inline; filename=\"file\"; filename*=UTF-8''file"),
     ],
 )
-def test_a_name_is_told_in_ascii_and_in_full(name: str, header: str) -> None:
+def test_a_name_is_sent_in_ascii_and_in_full(name: str, header: str) -> None:
     assert disposition(name) == header
     assert HttpResponse(headers={"Content-Disposition": header})["Content-Disposition"] == header
 

@@ -71,9 +71,9 @@ def test_the_delay_of_a_png_s_frame_counts_hundredths_where_it_names_no_unit() -
     assert images.measure(file, media.PNG, 1) == (3, 80 + 80 + 8)
 
 
-@pytest.mark.parametrize(("told", "kept"), [(-1, None), (0, 0), (2**31 - 1, 2**31 - 1), (2**31, None)])
-def test_a_duration_that_no_film_has_is_none(told: int, kept: int | None) -> None:
-    assert errors.believable(told) == kept
+@pytest.mark.parametrize(("seconds", "kept"), [(-1, None), (0, 0), (2**31 - 1, 2**31 - 1), (2**31, None)])
+def test_a_duration_that_no_film_has_is_none(seconds: int, kept: int | None) -> None:
+    assert errors.believable(seconds) == kept
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def open_files() -> list[str]:
     return sorted(entry.name for entry in Path("/proc/self/fd").iterdir())
 
 
-def test_nothing_is_left_open_and_nobody_left_waiting(png: Path, tmp_path: Path) -> None:
+def test_nothing_is_left_open_and_no_caller_waits(png: Path, tmp_path: Path) -> None:
     probing.probe(png)
     before = open_files()
     refused = tmp_path / "refused"
@@ -139,8 +139,8 @@ def test_a_process_that_was_forked_has_a_zygote_of_its_own(png: Path) -> None:
         finally:
             os._exit(0)
     os.close(writer)
-    with os.fdopen(reader) as told:
-        assert told.read() == "True True"
+    with os.fdopen(reader) as output:
+        assert output.read() == "True True"
     os.waitpid(pid, 0)
     assert probing.probe(png) == FOUND
     assert zygote() == ours

@@ -36,7 +36,7 @@ def outcome(act):
 """
 
 
-def told(script: str, *arguments: str, **environment: str) -> Any:
+def run(script: str, *arguments: str, **environment: str) -> Any:
     """What the script prints as JSON."""
     ran = subprocess.run(  # our own script
         [sys.executable, "-c", BECOMING + script, *arguments],
@@ -71,7 +71,7 @@ print(json.dumps([*found, by_child(confinement.drop_capabilities)]))
 def test_a_child_cannot_read_the_environment_of_its_worker(user: str) -> None:
     """The first one is not confined; from the last one the worker hides, as it does where there is no filter."""
     assert confinement.can_filter()
-    assert told(READING, user, THE_SECRET="x") == ["done", "EPERM", "EACCES"]
+    assert run(READING, user, THE_SECRET="x") == ["done", "EPERM", "EACCES"]
 
 
 ATTEMPTS = """
@@ -155,14 +155,14 @@ def test_a_child_sees_opens_starts_and_changes_nothing(user: str, tmp_path: Path
     path = tmp_path / "other"
     path.write_bytes(b"x")
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        found = told(ATTEMPTS, user, str(path), str(listener.getsockname()[1]))
+        found = run(ATTEMPTS, user, str(path), str(listener.getsockname()[1]))
     assert found.pop("thread") == "can't start new thread"
     assert set(found.values()) == {"EPERM"}, found
     assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("other", b"x")]
 
 
 def test_the_zygote_has_left_the_network_where_it_may_and_has_no_capability() -> None:
-    may_leave = told("print(json.dumps(confinement.leave_network()))", USERS[0])
+    may_leave = run("print(json.dumps(confinement.leave_network()))", USERS[0])
     started = client._start()
     try:
         ask_in_vain(started)
@@ -195,4 +195,4 @@ print(json.dumps([number for number in range(3, 100) if outcome(lambda: os.close
 
 
 def test_a_child_keeps_the_file_and_the_conversation_alone() -> None:
-    assert told(KEEPING, USERS[0]) == [3, 4]
+    assert run(KEEPING, USERS[0]) == [3, 4]

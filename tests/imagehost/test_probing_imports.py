@@ -37,8 +37,8 @@ def searched(path, request):
         os.write(writer, json.dumps(Searches.found).encode())
         os._exit(0)
     os.close(writer)
-    with os.fdopen(reader) as told:
-        return json.load(told)
+    with os.fdopen(reader) as output:
+        return json.load(output)
 
 tasks.warm_up()
 tasks.confinement.keep_to_video_memory = lambda: None

@@ -1,4 +1,4 @@
-"""`reconcile_files`: usage, rows and objects agree afterwards, no stored file is lost, and people are told the rest."""
+"""`reconcile_files`: usage, rows and objects agree afterwards, no stored file is lost, and the rest is reported."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class TestFilesWithoutObjects:
         objects.faulty(settings, bucket_directory, LateStorage)
         assert reconcile() == Comparison()
 
-    def test_not_more_than_the_first_ones_are_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_the_first_ones_are_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reconciliation, "MOST_NAMED", 3)
         for _ in range(5):
             FileFactory(uploaded_at=LONG_AGO)
@@ -340,24 +340,24 @@ class TestCommand:
         call_command("reconcile_files", *arguments, stdout=output)
         return output.getvalue()
 
-    def test_what_people_have_to_decide_is_told_and_is_no_failure(self) -> None:
+    def test_what_people_have_to_decide_is_reported_and_is_no_failure(self) -> None:
         lost = FileFactory(uploaded_at=LONG_AGO)
         half = stored()
         objects.put(half, content=b"Half of it")
-        told = (
+        reported = (
             f"MISSING: 1 objects ({lost.key}) of stored files. DAMAGED: 1 objects ({half.key}) of stored files. "
             "Compared 1 objects, removed 0, corrected the usage of 0 users, 0 previews are to be made again."
         )
-        assert self.run() == f"{told}\n"
+        assert self.run() == f"{reported}\n"
         run = JobRun.objects.get(pk="reconcile_files")
-        assert (run.message, run.last_error, run.succeeded_at) == (told, "", NOON)
+        assert (run.message, run.last_error, run.succeeded_at) == (reported, "", NOON)
 
     def test_after_a_restore_the_last_day_is_looked_at_too(self) -> None:
         lost = FileFactory(uploaded_at=NOON - timedelta(hours=1))
         assert "MISSING" not in self.run()
         assert self.run("--all").startswith(f"MISSING: 1 objects ({lost.key}) of stored files. ")
 
-    def test_after_a_restore_objects_without_a_file_are_told(self, bucket_directory: Path) -> None:
+    def test_after_a_restore_objects_without_a_file_are_reported(self, bucket_directory: Path) -> None:
         stray("files/somebody/a.png", bucket_directory)
         assert self.run("--all").startswith("1 objects have no file, perhaps uploads after the backup: copy what ")
         assert self.run().startswith("Compared 1 objects, removed 1, ")
@@ -370,13 +370,13 @@ class TestCommand:
             FileFactory(uploaded_at=LONG_AGO)
         for number in range(3):
             stray(f"files/somebody/{number}.png", bucket_directory)
-        told = self.run()
-        assert told.startswith("MISSING: 7 objects (files/")
-        assert " and 2 more) of stored files. " in told
-        assert "3 of 3 objects have no file: if this is the right bucket, say --remove-many. " in told
+        reported = self.run()
+        assert reported.startswith("MISSING: 7 objects (files/")
+        assert " and 2 more) of stored files. " in reported
+        assert "3 of 3 objects have no file: if this is the right bucket, say --remove-many. " in reported
         assert "Compared 3 objects, removed 3, " in self.run("--remove-many")
         assert objects.all_keys() == []
 
-    def test_one_that_stays_is_told(self, bucket: FaultyStorage, bucket_directory: Path) -> None:
+    def test_one_that_stays_is_reported(self, bucket: FaultyStorage, bucket_directory: Path) -> None:
         bucket.faults[f"remove {stray('files/somebody/a.png', bucket_directory)}"] = StorageFailed
         assert self.run().startswith("1 objects without a file could not be removed. Compared 1 objects, removed 0, ")

@@ -290,10 +290,10 @@ class TestCommand:
 
         monkeypatch.setattr(reconciliation, "_compare_next_part", slowly)
         row = JobRun.objects.get(pk="reconcile_files")
-        told = self.run(**({"minutes": 5} if how == "--minutes" else {"seen": row}))
-        assert told == "Compared 4 objects so far; the next run goes on."
+        reported = self.run(**({"minutes": 5} if how == "--minutes" else {"seen": row}))
+        assert reported == "Compared 4 objects so far; the next run goes on."
         row.refresh_from_db()
-        assert (row.message, row.last_error, row.succeeded_at, row.lease_ends_at) == (told, "", None, None)
+        assert (row.message, row.last_error, row.succeeded_at, row.lease_ends_at) == (reported, "", None, None)
         job = next(job for job in scheduled() if job.name == "reconcile_files")
         assert job.due_at() == NOON + RETRY
         assert job.due_at() <= timezone.now()

@@ -40,7 +40,7 @@ def test_a_host_with_a_disk_of_its_own_does_not(tmp_path: Path) -> None:
     assert [is_shared(each) for each in (first, second, first)] == [True, False, True]
 
 
-def test_whoever_finds_the_mark_renews_it_and_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_who_finds_the_mark_renews_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = host(tmp_path / "first"), host(tmp_path / "second")
     assert is_shared(first)
     renewed = list[str]()

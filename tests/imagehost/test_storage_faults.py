@@ -63,7 +63,7 @@ def test_a_wrong_secret_is_refused(upload: Path) -> None:
     known = fresh_s3_storage()
     stranger_to = replace(server(), secret_key="wrong")
     with own_s3_storage(stranger_to, bucket_name=known.bucket_name) as stranger:
-        outcomes = {name: _told(act) for name, act in _everything(stranger, upload).items()}
+        outcomes = {name: _raised_by(act) for name, act in _everything(stranger, upload).items()}
     assert outcomes == dict.fromkeys(outcomes, StorageFailed)
     assert list(known.entries("")) == []
 
@@ -109,7 +109,7 @@ def _no_store(kind: str) -> Iterator[int]:
 @pytest.mark.parametrize("kind", ["silent", "nothing at all", "proxy"])
 def test_a_server_that_is_no_store_is_a_failure(upload: Path, kind: str) -> None:
     with _no_store(kind) as port, own_s3_storage(_at(port), read_timeout=0.1, total_max_attempts=1) as bucket:
-        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
+        outcomes = {name: _raised_by(act) for name, act in _everything(bucket, upload).items()}
     assert outcomes == dict.fromkeys(outcomes, StorageFailed)
     assert upload.read_bytes() == CONTENT
 
@@ -141,7 +141,7 @@ def test_an_answer_that_breaks_off_or_stalls_is_a_failure(upload: Path, incoming
     assert list(incoming.iterdir()) == []
 
 
-def _told(act: Callable[[], object]) -> type[Exception] | None:
+def _raised_by(act: Callable[[], object]) -> type[Exception] | None:
     try:
         act()
     except StorageFailed as failure:

@@ -48,7 +48,7 @@ def test_the_file_is_moved_and_not_copied(location: Path, upload: Path) -> None:
     assert not upload.exists()
 
 
-def test_nobody_else_may_read_what_is_kept(location: Path, upload: Path) -> None:
+def test_only_the_service_may_read_what_is_kept(location: Path, upload: Path) -> None:
     before = os.umask(0o000)
     try:
         bucket = FolderStorage(location=location)

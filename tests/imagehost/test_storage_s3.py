@@ -1,4 +1,4 @@
-"""What S3 is told about each object, and the links to it."""
+"""What S3 gets with each object, and the links to it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_kept_file_carries_the_headers_of_its_delivery(upload: Path) -> None:
     assert upload.read_bytes() == b"picture"
 
 
-def test_a_preview_is_for_nobodys_cache() -> None:
+def test_no_cache_may_keep_a_preview() -> None:
     storage = fresh_s3_storage()
     storage.keep_bytes("previews/1/a.webp", b"picture", mime="image/webp")
     heads = _heads(storage, "previews/1/a.webp")

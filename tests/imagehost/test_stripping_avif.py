@@ -40,7 +40,7 @@ def test_exif_and_xmp_are_blanked_in_place() -> None:
     assert stripped(after, media.AVIF) == after
 
 
-# A file made by hand: the items lie in mdat or in idat, their places are told by each version of the table.
+# A file made by hand: the items lie in mdat or in idat, their places are given by each version of the table.
 
 
 def _entry(item: int, kind: bytes, name: bytes = b"", *, version: int = 2) -> bytes:

@@ -257,14 +257,14 @@ class TestCommand:
         stuck = deleted()
         deleted()
         bucket.faults[f"remove {stuck.key}"] = StorageFailed
-        told = (
+        reported = (
             "Took back 0 uploads, deleted 0 expired files, finished 1 deletions and 0 moves, removed 0 leftovers. "
             "The store failed for 1 deleted, quarantined or restored files."
         )
         with pytest.raises(CommandError) as raised:
             self.run()
-        assert str(raised.value) == told
-        assert JobRun.objects.get(pk="sweep_uploads").last_error == f"CommandError: {told}"
+        assert str(raised.value) == reported
+        assert JobRun.objects.get(pk="sweep_uploads").last_error == f"CommandError: {reported}"
 
 
 def _without_transactions(act: Callable[[], object]) -> list[str]:

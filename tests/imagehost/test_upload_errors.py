@@ -28,7 +28,7 @@ BAD_TYPE = {
     "code": "INVALID_MIME",
 }
 FAILED = {"error": "The file could not be stored. Please try again.", "code": "UPLOAD_FAILED"}
-EITHER_FORM = pytest.mark.parametrize("form", [FORMS[0], FORMS[3]])  # of the others the parser is told elsewhere
+EITHER_FORM = pytest.mark.parametrize("form", [FORMS[0], FORMS[3]])  # other tests send the others to the parser
 OVER_QUOTA = {"error": "The upload would exceed your total storage.", "code": "QUOTA_EXCEEDED"}
 
 
@@ -103,7 +103,7 @@ def _logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in records]
 
 
-def test_a_disk_that_takes_no_upload_is_told_after_the_key(
+def test_a_disk_that_takes_no_upload_is_reported_after_the_key(
     settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     uploading.uploader()

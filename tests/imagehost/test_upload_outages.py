@@ -138,5 +138,5 @@ def test_a_connection_that_ends_after_the_write_is_made_anew(
 
 def _url() -> str:
     """Of the database of this test."""
-    told = connection.settings_dict
-    return f"postgres://{told['USER']}@{told['HOST']}:{told['PORT']}/{told['NAME']}"
+    server = connection.settings_dict
+    return f"postgres://{server['USER']}@{server['HOST']}:{server['PORT']}/{server['NAME']}"

@@ -99,7 +99,7 @@ def test_a_form_without_a_file_that_can_be_taken(case: str, bucket_directory: Pa
 
 @pytest.mark.parametrize("is_announced", [True, False])
 def test_a_form_that_is_cut_off_is_no_file(is_announced: bool, bucket_directory: Path) -> None:
-    """`is_announced`: the length of the whole was told."""
+    """`is_announced`: the request gives its length."""
     uploading.uploader()
     whole = FILE + END
     for end in (1, len(BOUNDARY), FILE.index(b"\r\n\r\n") + 5, len(FILE) - 2, len(FILE), len(whole) - 4):

@@ -129,7 +129,7 @@ def test_a_key_behind_the_file_is_waited_for_as_long_as_every_plan_allows_it(mon
     assert upload(content[:1000], form=FORMS[3]).status == 200
 
 
-def test_nobody_without_a_key_writes_more_than_the_smallest_plan_allows(
+def test_a_client_without_a_key_writes_no_more_than_the_smallest_plan_allows(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     uploading.allow(monkeypatch, file=4 * CHUNK, premium_file=40 * CHUNK)

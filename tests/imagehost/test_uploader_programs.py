@@ -127,7 +127,7 @@ def test_the_link_is_copied_with_what_there_is(
 
 
 @pytest.mark.parametrize("has_clipboard", [False, True])
-def test_without_a_clipboard_that_works_the_link_is_told(
+def test_without_a_clipboard_that_works_the_link_is_printed(
     service: LiveServer, browser: Client, machine: Machine, has_clipboard: bool
 ) -> None:
     machine.lacks("xclip")
@@ -160,7 +160,7 @@ def test_a_refused_upload_says_why(service: LiveServer, browser: Client, machine
 
 
 def test_an_upload_without_an_answer_says_so(browser: Client, machine: Machine, settings: Settings) -> None:
-    settings.BASE_URL = "http://127.0.0.1:1"  # nobody listens there
+    settings.BASE_URL = "http://127.0.0.1:1"  # no server listens there
     done = shoot(machine, browser)
     assert (done.returncode, done.stdout, machine.clipboard) == (1, "", None)
     assert done.stderr.endswith("The upload failed: no answer from http://127.0.0.1:1/api/imagehost/upload.\n")

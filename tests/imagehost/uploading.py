@@ -161,7 +161,7 @@ def sent(
     address: str = ADDRESS,
     query: str = "",
 ) -> Answer:
-    """The same while others upload, too: nobody looks at the directory."""
+    """Post an upload, also while others upload; the directory is not compared."""
     if length == "of the body" and isinstance(body, bytes):
         length = len(body)
     environ: dict[str, Any] = {  # WSGI's values have no type

@@ -39,7 +39,7 @@ def test_a_silent_request_of_a_visitor_is_login_required(browser: Browser, party
     assert party.answer(browser.open(party.begin(prompt="none")).left_for)["error"] == "login_required"
 
 
-def test_a_silent_request_before_consent_is_told_so(browser: Browser, person: Person, party: RelyingParty) -> None:
+def test_a_silent_request_before_consent_is_refused(browser: Browser, person: Person, party: RelyingParty) -> None:
     person.sign_in(browser.open(party.begin()))
     assert party.answer(browser.open(party.begin(prompt="none")).left_for)["error"] == "consent_required"
 

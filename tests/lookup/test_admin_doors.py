@@ -220,15 +220,15 @@ def test_the_audit_trail_says_who_did_what_to_whose_profile_and_not_what_it_says
     url = f"{page(models.Link)}{link.pk}/"
     save(browser, f"{url}change/", title="Some title")
     browser.post(f"{url}delete/", {"post": "yes"})
-    told = AuditEvent.objects.order_by("pk").values_list("verb", "actor_kind", "object_id", "data")
+    events = AuditEvent.objects.order_by("pk").values_list("verb", "actor_kind", "object_id", "data")
     row = {"model": "lookup.link", "id": link.pk}
-    assert list(told) == [
+    assert list(events) == [
         ("profile:content_changed", "STAFF", profile.user_id, {**row, "act": "changed", "changed": ["title"]}),
         ("profile:content_changed", "STAFF", profile.user_id, {**row, "act": "deleted"}),
     ]
 
 
-def test_a_row_that_moves_to_another_user_is_told_of_both(profile: models.Profile) -> None:
+def test_a_row_that_moves_to_another_user_is_recorded_for_both(profile: models.Profile) -> None:
     other = make.main_profile(UserFactory())
     widget = make.WidgetFactory(profile=profile)
     save(superuser(), f"{page(models.Widget)}{widget.pk}/change/", profile=other.pk)
@@ -237,7 +237,7 @@ def test_a_row_that_moves_to_another_user_is_told_of_both(profile: models.Profil
     assert (profile.document.widgets, widget.identifier in other.document.widgets) == ("[]", True)
 
 
-def test_a_change_of_a_catalogue_is_told_of_the_entry() -> None:
+def test_a_change_of_a_catalogue_is_recorded_for_the_entry() -> None:
     game = make.GameFactory()
     save(superuser(), f"{page(models.Game)}{game.pk}/change/", name="Go")
     event = AuditEvent.objects.get()

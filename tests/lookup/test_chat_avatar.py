@@ -72,7 +72,7 @@ def test_of_a_banned_user_it_is_404(chatting: User) -> None:
 
 
 @pytest.mark.parametrize("user_id", ["1", "a" * 5000, "%ff"])
-def test_of_nobody_it_is_404(chatting: User, user_id: str) -> None:
+def test_of_an_unknown_user_it_is_404(chatting: User, user_id: str) -> None:
     assert answers.get(f"/api/chat/avatar/{user_id}", "error").whole == NOT_FOUND
 
 

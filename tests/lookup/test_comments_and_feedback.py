@@ -170,7 +170,7 @@ def test_a_vote_replaces_the_one_before_it(owner: User, visitors: list[User]) ->
         assert _feedback() == (0, 1)
 
 
-def test_nobody_votes_for_themselves(owner: User) -> None:
+def test_a_vote_for_oneself_is_refused(owner: User) -> None:
     with pytest.raises(PermissionDenied):
         feedback.vote(user=owner, is_like=True, by=owner)
     assert _feedback() == (0, 0)

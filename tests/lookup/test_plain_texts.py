@@ -192,8 +192,8 @@ def test_line_breaks_and_tabs_in_lines_of_json_become_spaces(bare: User) -> None
     skills = {"skills": {"core": ["a\tb"], "custom": [{"label": "c\nd", "iconName": "\b", "iconSvg": ""}]}}
     section = SectionFactory(profile=profile, type="ABOUT_ME", config={"content": "e\n\tf", **skills})
     whole = SectionFactory(profile=profile, type="CUSTOM_TEXT", config={"content": "g\\n\n"})
-    told = {"title": "h\r\ni", "description": "j\nk"}
-    Profile.objects.filter(pk=profile.pk).update(settings={"metadataSettings": told})
+    meta = {"title": "h\r\ni", "description": "j\nk"}
+    Profile.objects.filter(pk=profile.pk).update(settings={"metadataSettings": meta})
     shown(bare)
     importlib.import_module("lookup.migrations.0008_clean_short_escapes").clean(apps, None)
     answer = answers.user("bare", "profile", "sections").body

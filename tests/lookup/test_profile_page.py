@@ -171,7 +171,7 @@ def test_at_most_20_comments_are_shown_and_all_are_counted() -> None:
 
 
 @pytest.mark.parametrize("path", ["/nobody", "/banned", "/no.such-name_", "/x" + "x" * 31])
-def test_nobody_and_a_banned_user_cannot_be_told_apart(path: str) -> None:
+def test_an_unknown_name_and_a_banned_user_cannot_be_distinguished(path: str) -> None:
     User.objects.filter(pk=UserFactory(username="banned").pk).update(is_active=False)
     response, unknown = Client().get(path), Client().get("/some/where/else")
     assert response.status_code == unknown.status_code == 404

@@ -134,7 +134,7 @@ def test_comments_are_looked_for_where_there_are_some(asked_before: Filled) -> N
     assert answers.user("ada", "comments").body["comments"] == {"count": 0, "items": []}
 
 
-def test_many_comments_are_told_as_few_are(asked_before: Filled) -> None:
+def test_many_comments_are_read_as_few_are(asked_before: Filled) -> None:
     many = answers.user("ada", "comments").body["comments"]
     assert len(many["items"]) == MAX_COMMENTS < many["count"]
     UserDocument.objects.update(comments=MAX_COMMENTS)

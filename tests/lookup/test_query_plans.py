@@ -46,7 +46,7 @@ def _explained(statement: Statement) -> list[str]:
     if connection.vendor == "sqlite":
         return [line[-1] for line in found]
     plan = json.loads(found[0][0]) if isinstance(found[0][0], str) else found[0][0]
-    return [_told(node) for node in _nodes(plan[0]["Plan"])]
+    return [_summary_of(node) for node in _nodes(plan[0]["Plan"])]
 
 
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -56,7 +56,7 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _nodes(inner)
 
 
-def _told(node: dict[str, Any]) -> str:
+def _summary_of(node: dict[str, Any]) -> str:
     parts = [node["Node Type"], node.get("Relation Name", ""), node.get("Index Name", "")]
     return " | ".join(part for part in parts if part)
 

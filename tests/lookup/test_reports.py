@@ -231,8 +231,8 @@ def test_staff_see_open_reports_first_and_never_the_owner(comment: Comment, eve:
     assert html.xpath("//a[.='/Ada']/@href") == ["/Ada"]
     assert html.xpath("//a[.='Ban Bob']/@href") == [f"/admin/accounts/user/act/ban/?id={comment.author_id}"]
     owner = _client(comment.user)
-    told = b"".join(owner.get(path).content for path in ("/Ada", "/Ada/moderation", "/dashboard/"))
-    assert b"Eve" not in told
+    pages = b"".join(owner.get(path).content for path in ("/Ada", "/Ada/moderation", "/dashboard/"))
+    assert b"Eve" not in pages
 
 
 def test_a_report_is_dismissed_once(comment: Comment, eve: Client) -> None:

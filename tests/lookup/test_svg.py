@@ -137,7 +137,7 @@ def test_an_icon_may_have_20_kilobytes() -> None:
     assert svg.svg_problems(drawing(f"<title>{padding}</title>")) == []
 
 
-def test_each_problem_is_told_once() -> None:
+def test_each_problem_is_reported_once() -> None:
     icon = drawing('<g onclick="x"/>' * 500 + "<script/>" * 500)
     assert svg.svg_problems(icon) == ["The attribute onclick is not allowed.", "The element script is not allowed."]
 

@@ -161,7 +161,7 @@ def test_two_sections_that_say_different_things_of_one_game() -> None:
 
 
 @pytest.mark.django_db
-def test_at_most_20_problems_of_a_line_are_told(tmp_path: Path) -> None:
+def test_at_most_20_problems_of_a_line_are_reported(tmp_path: Path) -> None:
     said = refusal(json.dumps({f"k{number}": 1 for number in range(50)}), tmp_path)
     assert (len(said), said[-1]) == (21, "line 1: And 45 more problems.")
 

@@ -124,7 +124,7 @@ def test_a_store_that_fails_leaves_no_row(user: User, file: Path, directory: Pat
     assert not Asset.objects.exists()
 
 
-def test_staff_may_keep_files_for_others_and_nobody_for_staff(user: User, file: Path) -> None:
+def test_staff_may_keep_files_for_others_and_only_staff_for_staff(user: User, file: Path) -> None:
     staff = UserFactory.create(is_staff=True)
     assert uploads.store(user=user, kind=Kind.IMAGE, path=file, facts=PNG, by=staff).owner == user
     file.write_bytes(b"content")
@@ -226,8 +226,8 @@ def test_the_job_says_what_it_did(user: User, file: Path, directory: Path, capsy
     asset = kept(user, file)
     Asset.objects.filter(pk=asset.pk).update(unused_since=timezone.now() - timedelta(days=2))
     call_command("sweep_assets")
-    told = "Removed 1 files that nothing shows, 0 objects that nothing knows, and 0 rows of old days."
-    assert told in capsys.readouterr().out
+    reported = "Removed 1 files that nothing shows, 0 objects that nothing knows, and 0 rows of old days."
+    assert reported in capsys.readouterr().out
 
 
 def test_a_file_over_its_size_is_not_kept(user: User, file: Path) -> None:

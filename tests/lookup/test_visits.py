@@ -58,7 +58,7 @@ def test_a_second_visit_does_not_put_the_next_view_off(seen: Visiting, ada: User
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_nobody_counts_twice_across_midnight(store: str, ada: User) -> None:
+def test_no_visitor_counts_twice_across_midnight(store: str, ada: User) -> None:
     with visiting(store, datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)) as seen:
         assert seen.count(ada.pk)
         seen.wait(seconds=2)

@@ -208,7 +208,7 @@ def test_an_app_suspended_in_between_gets_nothing(browser: Client, app: App) -> 
     assert not Grant.objects.exists()
 
 
-def test_scopes_approved_before_are_told_from_new_ones(browser: Client, app: App) -> None:
+def test_scopes_approved_before_are_distinguished_from_new_ones(browser: Client, app: App) -> None:
     code_for(browser, app.application, scope="openid identify")
     answer = _opened(browser, app, scope="openid identify email")
     assert _lines(answer) == ["Sign in Already allowed", "Basic profile Already allowed", "Email address New"]

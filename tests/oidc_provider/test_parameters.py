@@ -42,7 +42,7 @@ def test_values_are_decoded_and_empty_ones_left_out(text: str, values: dict[str,
         ("a=1&b=1&a=2&b=2&c=3", {"a", "b"}, "1"),
     ],
 )
-def test_repeated_names_are_told_and_the_first_value_is_kept(text: str, repeated: set[str], value: str) -> None:
+def test_repeated_names_are_returned_and_the_first_value_is_kept(text: str, repeated: set[str], value: str) -> None:
     form = parameters.parse(text)
     assert (set(form.repeated), form.get("a"), form.is_malformed) == (repeated, value, False)
 

@@ -69,10 +69,10 @@ def followed(chat_id: int | str = ADA, *, secret: str = SECRET, **headers: str) 
         yield Following(response)
     finally:
         response.close()
-        nobody_watches()
+        no_stream_watches()
 
 
-def nobody_watches() -> None:
+def no_stream_watches() -> None:
     """Wait for the end of the watching thread."""
     if thread := watching.hub.thread():
         thread.join(PATIENCE)

@@ -50,7 +50,7 @@ class Gateway:
         exit_code = self.process.wait(30)
         return exit_code, time.monotonic() - asked_at
 
-    def told(self) -> list[dict[str, Any]]:
+    def log_entries(self) -> list[dict[str, Any]]:
         """Its log."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 

@@ -75,11 +75,11 @@ def round_trips(cache: BaseCache, act: Callable[[], object]) -> list[str]:
         act()
         redis.echo(_END)
         heard: list[str] = []
-        for told in monitor.listen():
-            if told["db"] == number and told["client_type"] != "lua":  # what a script does is no round trip
-                if _END in told["command"]:
+        for entry in monitor.listen():
+            if entry["db"] == number and entry["client_type"] != "lua":  # what a script does is no round trip
+                if _END in entry["command"]:
                     return heard
-                name = told["command"].split()[0].lower()
+                name = entry["command"].split()[0].lower()
                 heard += [name] if name not in _GREETINGS else []
     raise AssertionError("Redis tells no more")
 

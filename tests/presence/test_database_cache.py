@@ -175,7 +175,7 @@ class TestTogether:
         opened().set("key", -1, -1)
         assert sorted(together(6, lambda number: opened().add("key", number, 30))) == [False] * 5 + [True]
 
-    def test_nobody_counts_to_the_same_number(self) -> None:
+    def test_no_two_count_to_the_same_number(self) -> None:
         opened().set("count", 0)
         counts = together(6, lambda number: [opened().incr("count") for _ in range(10)])
         assert sorted(chain.from_iterable(counts)) == list(range(1, 61))

@@ -67,7 +67,7 @@ def test_the_first_event_comes_at_once_and_is_the_lookups_body() -> None:
     assert again.data == body.body
 
 
-def test_a_change_is_told_and_what_changes_nothing_that_is_shown_is_not(store: PresenceStore) -> None:
+def test_a_change_is_sent_and_what_changes_nothing_that_is_shown_is_not(store: PresenceStore) -> None:
     with following.followed() as stream:
         events = stream.events()
         first = next(events)
@@ -118,7 +118,7 @@ def test_what_the_lookup_refuses_is_refused_in_the_same_words(case: str, method:
     assert stream_slots.in_use() == 0
 
 
-def test_nobody_and_nothing_known_are_told_as_the_lookup_tells_them(store: PresenceStore) -> None:
+def test_who_is_no_member_and_what_is_unknown_are_sent_as_the_lookup_answers_them(store: PresenceStore) -> None:
     store.keep_miss(BEN, "notMember")
     assert (following.ask(BEN).status_code, following.ask(BEN).json()) == NOT_MEMBER
     lookups.alive(store, timezone.now() - timedelta(seconds=60))
@@ -173,7 +173,7 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
         assert stream_slots.in_use() == 1
         del answer
         gc.collect()
-        following.nobody_watches()
+        following.no_stream_watches()
         assert stream_slots.in_use() == 0
 
 
@@ -219,8 +219,8 @@ def test_a_heartbeat_ends_the_stream_of_a_key_that_has_expired() -> None:
     with contextlib.closing(_stream()) as stream:
         assert stream.beat(15) == streams.BEAT
         with time_machine.travel(timezone.now() + timedelta(minutes=30)):
-            told = following.event_in(stream.beat(1800).decode()[:-2])
-        assert told == Event("closed", "", {"error": "API Key has expired", "code": "KEY_EXPIRED"})
+            reported = following.event_in(stream.beat(1800).decode()[:-2])
+        assert reported == Event("closed", "", {"error": "API Key has expired", "code": "KEY_EXPIRED"})
 
 
 def _lose_places() -> None:
@@ -235,8 +235,8 @@ def test_a_heartbeat_takes_a_place_again_that_was_lost_or_ends_the_stream() -> N
         with contextlib.ExitStack() as others:
             for _ in range(5):
                 others.callback(following.ask().close)
-            told = following.event_in(stream.beat(30).decode()[:-2])
-        assert told == Event("closed", "", RATE_LIMITED)
+            reported = following.event_in(stream.beat(30).decode()[:-2])
+        assert reported == Event("closed", "", RATE_LIMITED)
 
 
 def test_heartbeats_come_every_15_seconds_and_the_end_after_an_hour() -> None:
@@ -247,7 +247,7 @@ def test_heartbeats_come_every_15_seconds_and_the_end_after_an_hour() -> None:
         assert stream.step(1020) == 10
         assert stream.beat(4590) == streams.BEAT
         assert [stream.step(now) for now in (4599, 4600)] == [1, None]
-    following.nobody_watches()
+    following.no_stream_watches()
 
 
 @pytest.mark.django_db(transaction=True)  # a closed answer closes the connection

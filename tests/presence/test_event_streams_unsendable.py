@@ -56,4 +56,4 @@ def test_it_is_closed_and_gives_its_place_back(kind: str) -> None:
     with pytest.raises(OSError, match="The client is gone"):
         asyncio.run(application(SCOPE, receive, send))
     assert (in_use[-1], stream_slots.in_use()) == (1, 0)
-    following.nobody_watches()
+    following.no_stream_watches()

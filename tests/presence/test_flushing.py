@@ -86,7 +86,7 @@ class TestAFailedWrite:
     def fail(self) -> None:
         raise StoreUnavailable("It is away.")
 
-    def test_a_dump_loses_nobody(self, leader: LeadingFlusher) -> None:
+    def test_a_dump_loses_no_member(self, leader: LeadingFlusher) -> None:
         leader.begin()
         for _ in range(2):
             leader.store.before = self.fail

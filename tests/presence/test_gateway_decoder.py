@@ -37,7 +37,7 @@ def reader() -> Reader:
     ["", "no JSON", "[]", "5", '"x"', "null", '{"op":0}', '{"op":0,"t":5,"d":{},"s":1}', b"\xff", "[" * 100_000],
     ids="empty text list number string null bare no-name bytes deep".split(),
 )
-def test_a_message_that_is_none_is_ignored_and_told(reader: Reader, text: str | bytes) -> None:
+def test_a_message_that_is_none_is_ignored_and_logged(reader: Reader, text: str | bytes) -> None:
     assert (reader.read(text), reader.complaints) == (IGNORED, 1)
 
 

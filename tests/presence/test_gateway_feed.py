@@ -27,7 +27,7 @@ READY = SessionStarted(frozenset({268473310000000000}))
 
 
 class Listener:
-    """A feed in a thread of its own, and what it told."""
+    """A feed in a thread of its own, and what it received."""
 
     def __init__(self, simulator: Simulator, intervals: Intervals = QUICK) -> None:
         self.events: list[FeedEvent] = []
@@ -41,7 +41,7 @@ class Listener:
     def sessions(self) -> list[FeedEvent]:
         return [event for event in self.events if isinstance(event, SessionStarted | SessionResumed | SessionLost)]
 
-    def told(self, name: str) -> list[Any]:
+    def received(self, name: str) -> list[Any]:
         """The payloads of an event."""
         return [event.payload for event in list(self.events) if isinstance(event, Dispatch) and event.name == name]
 
@@ -98,35 +98,35 @@ def platform() -> Iterator[Simulator]:
 
 def test_a_session_begins_with_the_chat_server(platform: Simulator) -> None:
     with listening(platform) as listener:
-        wait_until(lambda: listener.told("GUILD_CREATE"))
+        wait_until(lambda: listener.received("GUILD_CREATE"))
         assert listener.events[0] == READY
-        assert [guild["id"] for guild in listener.told("GUILD_CREATE")] == [platform.guild_id]
+        assert [guild["id"] for guild in listener.received("GUILD_CREATE")] == [platform.guild_id]
         wait_until(lambda: listener.feed.identifies_left == 999)
 
 
-def test_payloads_are_told_raw_and_in_order(platform: Simulator) -> None:
+def test_payloads_are_reported_raw_and_in_order(platform: Simulator) -> None:
     payloads = [{"number": number, "sync_id": "x", "vr": {"any": [None, 1.5, "é"]}} for number in range(500)]
     with listening(platform) as listener:
         for payload in payloads:
             platform.dispatch("PRESENCE_UPDATE", payload)
-        wait_until(lambda: len(listener.told("PRESENCE_UPDATE")) >= len(payloads))
-        assert listener.told("PRESENCE_UPDATE") == payloads
+        wait_until(lambda: len(listener.received("PRESENCE_UPDATE")) >= len(payloads))
+        assert listener.received("PRESENCE_UPDATE") == payloads
 
 
 def test_an_event_that_no_code_foresaw_costs_itself_alone(platform: Simulator) -> None:
     with listening(platform) as listener:
         for payload in ({"is_unforeseen": True}, {"number": 1}):
             platform.dispatch("PRESENCE_UPDATE", payload)
-        wait_until(lambda: listener.told("PRESENCE_UPDATE"))
-        assert (listener.told("PRESENCE_UPDATE"), listener.sessions()) == ([{"number": 1}], [READY])
+        wait_until(lambda: listener.received("PRESENCE_UPDATE"))
+        assert (listener.received("PRESENCE_UPDATE"), listener.sessions()) == ([{"number": 1}], [READY])
 
 
 def test_it_asks_for_all_members_and_for_some(platform: Simulator) -> None:
     with listening(platform) as listener:
         assert listener.ask(lambda feed: feed.ask_for_all("full1"))
         assert listener.ask(lambda feed: feed.ask_for([ADA, 5], "ids1"))
-        wait_until(lambda: len(listener.told("GUILD_MEMBERS_CHUNK")) == 2)
-        both = listener.told("GUILD_MEMBERS_CHUNK")
+        wait_until(lambda: len(listener.received("GUILD_MEMBERS_CHUNK")) == 2)
+        both = listener.received("GUILD_MEMBERS_CHUNK")
         assert [(chunk["nonce"], "presences" in chunk, chunk.get("not_found")) for chunk in both] == [
             ("full1", True, None),
             ("ids1", True, ["5"]),
@@ -156,7 +156,7 @@ def test_every_end_but_a_fatal_one_is_survived(
         assert listener.sessions() == [READY, SessionLost(cause), next_one]
         platform.dispatch("PRESENCE_UPDATE", {"after": 1})
         missed = [{"missed": 1}] if next_one == SessionResumed() else []
-        wait_until(lambda: listener.told("PRESENCE_UPDATE") == [*missed, {"after": 1}])
+        wait_until(lambda: listener.received("PRESENCE_UPDATE") == [*missed, {"after": 1}])
 
 
 def test_the_fatal_close_codes_are_those_of_the_platform() -> None:

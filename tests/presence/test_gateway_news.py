@@ -147,7 +147,7 @@ class TestReconciles:
         assert (bench.known(), bench.session.is_ready) == ({BOB: "offline"}, True)
 
 
-def test_a_new_session_knows_nobody_until_the_chat_server_is_announced_and_listed(ready: Bench) -> None:
+def test_a_new_session_has_no_members_until_the_chat_server_is_announced_and_listed(ready: Bench) -> None:
     """What the session before had listed, or was listing, counts no more."""
     ready.session.tell(SessionLost("drop"))
     states = [ready.session.state]

@@ -42,7 +42,7 @@ def test_everybody_is_right_once_the_store_holds_the_truth(
         assert workers.statuses(store, chat_ids) == truth(simulator, chat_ids)
         assert workers.statuses(store, [NEW]) == {NEW: "absent"}
     assert simulator.counters.full_requests == 1
-    assert last_seen.all_of() == {}  # nobody was seen going offline
+    assert last_seen.all_of() == {}  # no member was seen going offline
 
 
 class TestLive:
@@ -94,8 +94,8 @@ class TestLive:
             assert record is not None
             assert record.member["nick"] == "Countess"
             wait_until(lambda: LinkedAccount.objects.get().name == "lovelace")
-            told = {"connected": True, "ready": True, "leader": True, "members": 2, "epoch": 1, "dirty": 0}
-            wait_until(lambda: (store.stats() or {}).items() >= told.items())
+            reported = {"connected": True, "ready": True, "leader": True, "members": 2, "epoch": 1, "dirty": 0}
+            wait_until(lambda: (store.stats() or {}).items() >= reported.items())
 
 
 class TestLookups:
@@ -222,15 +222,15 @@ class TestOutages:
             since = time.time()
             wait_until(lambda: not running.stats()["leader"])
             assert not workers.is_fresh(store, since)
-        told = [(entry.levelname, entry.message) for entry in caplog.records if entry.name == "presence.session"]
+        reported = [(entry.levelname, entry.message) for entry in caplog.records if entry.name == "presence.session"]
         expected = f"The bot was removed from the chat server {simulator.guild_id}: nobody's presence is known."
-        assert told == [("ERROR", expected)]
+        assert reported == [("ERROR", expected)]
 
 
 @pytest.mark.live
 @pytest.mark.usefixtures("members")
 class TestReconciles:
-    def test_the_daily_one_repairs_what_no_event_told(self, simulator: Simulator, store: PresenceStore) -> None:
+    def test_the_daily_one_repairs_what_no_event_reported(self, simulator: Simulator, store: PresenceStore) -> None:
         with working(simulator, store, replace(QUICK, reconcile_again=0.5)) as running:
             wait_for_truth(store)
             wrong = {

@@ -62,7 +62,7 @@ class TestShortOfMemory:
                 return bool(evicted)
 
             wait_until(are_evicted)
-            wait_for_truth(redis.store)  # the stamp may be evicted, too: without it a lookup asks nobody
+            wait_for_truth(redis.store)  # the stamp may be evicted, too: without it a lookup sends no request
             with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
                 some = evicted[:20]  # with what follows fewer than a key may look up in a minute
                 answers = [lookups.get(chat_id, address=str(chat_id)).status for chat_id in some]
@@ -79,14 +79,14 @@ class TestShortOfMemory:
             (("--maxmemory", "9mb", "--maxmemory-policy", "volatile-ttl"), "volatile-ttl"),
         ],
     )
-    def test_what_it_may_evict_is_told(self, simulator: Simulator, limits: tuple[str, ...], policy: str) -> None:
+    def test_what_it_may_evict_is_reported(self, simulator: Simulator, limits: tuple[str, ...], policy: str) -> None:
         with outages.fragile(*limits) as redis:
             assert redis.store.eviction() == policy
             lookups.alive(redis.store)
             with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
-                told = Client().get("/readyz").json()["parts"]["presence"]
+                reported = Client().get("/readyz").json()["parts"]["presence"]
         advice = f"Redis may evict members (maxmemory-policy {policy}): set noeviction"
-        assert told == (advice if policy else "ok")
+        assert reported == (advice if policy else "ok")
 
 
 @pytest.mark.usefixtures("members")
@@ -94,7 +94,7 @@ class TestOutOfReach:
     def test_what_happens_meanwhile_is_written_afterwards(
         self, simulator: Simulator, caplog: pytest.LogCaptureFixture
     ) -> None:
-        def told() -> list[str]:
+        def log_lines() -> list[str]:
             return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
 
         with outages.fragile() as outage, working(simulator, outage.store) as running:
@@ -104,7 +104,7 @@ class TestOutOfReach:
             simulator.set_presence(ADA, {"status": "dnd"})
             simulator.remove_member(BOB)
             simulator.add_member(NEW, presence=IDLE)
-            wait_until(lambda: "The presence worker waits (store)" in told())
+            wait_until(lambda: "The presence worker waits (store)" in log_lines())
             wait_until(lambda: running.stats()["dirty"] >= 3)
             assert running.stats()["ready"]
             outage.come_back()
@@ -113,7 +113,7 @@ class TestOutOfReach:
             simulator.set_presence(ADA, IDLE)
             wait_for_status(store, ADA, "idle")
             outage.go_away()  # it ends without the store, too
-        assert told().count("The presence worker goes on (store).") == 1
+        assert log_lines().count("The presence worker goes on (store).") == 1
 
     def test_it_may_be_away_at_the_start(self, simulator: Simulator) -> None:
         with outages.fragile() as outage:

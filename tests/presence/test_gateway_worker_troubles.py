@@ -29,7 +29,7 @@ ONLINE: Json = {"status": "online"}
 
 
 class Unsteady(PresenceStore):
-    """Does not keep a write while `is_away`, and is slow where it is told to be."""
+    """Does not keep a write while `is_away`, and is slow where a test asks for it."""
 
     def __init__(self) -> None:
         super().__init__(caches["presence"])
@@ -124,19 +124,19 @@ def test_an_emptied_store_is_written_again(simulator: Simulator, store: Presence
 def test_what_happens_while_the_store_is_away_is_written_afterwards(
     simulator: Simulator, unsteady: Unsteady, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def told() -> list[str]:
+    def log_lines() -> list[str]:
         return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
 
     unsteady.is_away = True
     simulator.add_member(ADA, presence=ONLINE)
     with working(simulator, unsteady) as running:
-        wait_until(lambda: "The presence worker waits (store)" in told())
+        wait_until(lambda: "The presence worker waits (store)" in log_lines())
         simulator.set_presence(ADA, {"status": "dnd"})
         assert running.stats()["ready"]
         unsteady.is_away = False
         wait_for_status(unsteady, ADA, "dnd")
         wait_for_truth(unsteady)
-    assert told().count("The presence worker goes on (store).") == 1
+    assert log_lines().count("The presence worker goes on (store).") == 1
 
 
 @pytest.mark.live

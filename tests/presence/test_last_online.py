@@ -25,7 +25,7 @@ def test_the_later_of_two_moments_stays_whatever_their_order() -> None:
     assert LastOnline.objects.get(pk=BEA).at == datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-def test_the_departed_are_forgotten_and_nobody_else() -> None:
+def test_only_the_departed_are_forgotten() -> None:
     last_seen.keep({ADA: NOON, BEA: NOON, CYD: NOON})
     last_seen.forget([BEA, BEA, 17, 2**70, -1])
     assert last_seen.all_of() == {ADA: NOON, CYD: NOON}
@@ -75,7 +75,7 @@ def test_two_workers_that_meet_keep_the_latest() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_cannot_be_written_is_told_and_may_be_tried_again() -> None:
+def test_a_database_that_cannot_be_written_is_reported_and_may_be_tried_again() -> None:
     with store_contents.read_only(), pytest.raises(DatabaseError):
         last_seen.keep({ADA: NOON})
     last_seen.keep({ADA: NOON})

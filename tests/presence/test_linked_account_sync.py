@@ -30,7 +30,7 @@ def now(linked: LinkedAccount) -> tuple[str, str]:
     return linked.name, linked.avatar_url.removeprefix(settings.CHAT_CDN_URL)
 
 
-def test_name_and_picture_follow_and_nobody_is_said_to_have_done_it(linked: LinkedAccount) -> None:
+def test_name_and_picture_follow_and_leave_no_audit_event(linked: LinkedAccount) -> None:
     linked_account_sync.follow(
         {ADA: member(username="ada_l", avatar="a_0f"), BEA: member(username="bea", avatar="0f")}, {ADA, BEA}
     )
@@ -58,14 +58,14 @@ def test_a_name_that_is_none_leaves_the_known_one(linked: LinkedAccount, name: o
 @pytest.mark.parametrize(
     "member", [{}, {"user": None}, {"user": []}, {"user": {"avatar": 7}}, {"user": {"avatar": "../x"}}]
 )
-def test_a_member_of_any_shape_harms_nobody(linked: LinkedAccount, member: dict[str, Any]) -> None:
+def test_a_member_of_any_shape_changes_no_account(linked: LinkedAccount, member: dict[str, Any]) -> None:
     other = LinkedAccountFactory(external_id=str(BEA))
     linked_account_sync.follow({ADA: member, BEA: {"user": {"username": "bea", "avatar": "0f"}}}, {ADA, BEA})
     assert now(linked)[0] == "ada"
     assert now(other) == ("bea", f"/avatars/{BEA}/0f.png")
 
 
-def test_members_whom_nobody_linked_cost_one_query() -> None:
+def test_members_without_an_account_cost_one_query() -> None:
     changed = {ADA + number: member(username="somebody") for number in range(200)}
     assert statements.names(lambda: linked_account_sync.follow(changed, set(changed))) == [
         "SELECT accounts_linkedaccount"

@@ -36,7 +36,7 @@ def browser(client: Client) -> Client:
     return client
 
 
-def told(browser: Client) -> tuple[str, dict[str, str]]:
+def overview(browser: Client) -> tuple[str, dict[str, str]]:
     """The headline and the table of the page."""
     response = browser.get(LIVE)
     assert response.status_code == 200
@@ -60,10 +60,10 @@ def test_the_list_is_read_and_searched(browser: Client) -> None:
 
 
 def test_without_a_feed_the_page_says_what_to_look_for(browser: Client, settings: Any) -> None:
-    assert told(browser) == ("There is no live presence", {})
+    assert overview(browser) == ("There is no live presence", {})
     assert "run_presence_gateway" in browser.get(LIVE).content.decode()
     settings.CHAT = replace(settings.CHAT, guild_id="")
-    assert told(browser) == ("There is no live presence", {})
+    assert overview(browser) == ("There is no live presence", {})
     assert "CHAT_GUILD_ID" in browser.get(LIVE).content.decode()
 
 
@@ -85,7 +85,7 @@ def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, t
             "close_code": None,
         }
     )
-    assert told(browser) == (
+    assert overview(browser) == (
         "The feed is live",
         {
             "Last flush": "2026-05-01 11:59:58 UTC (2.0 seconds ago)",
@@ -101,23 +101,23 @@ def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, t
     )
 
 
-def test_a_feed_that_stopped_is_told_apart(browser: Client, store: PresenceStore) -> None:
+def test_a_feed_that_stopped_has_a_headline_of_its_own(browser: Client, store: PresenceStore) -> None:
     store_contents.set_complete(store, 1)
     store_contents.stamp(store, (timezone.now() - timedelta(seconds=61)).timestamp(), generation=1)
-    headline, rows = told(browser)
+    headline, rows = overview(browser)
     assert (headline, list(rows)) == ("The feed is stale", ["Last flush"])
 
 
 def test_a_store_that_does_not_answer_is_said(browser: Client, settings: Any) -> None:
     closed = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
-    assert told(browser) == ("The presence store does not answer", {})
+    assert overview(browser) == ("The presence store does not answer", {})
 
 
 @pytest.mark.parametrize("value", [1e300, -1, [1, {"a": None}], "<script>"])
 def test_odd_figures_are_shown_as_they_are(browser: Client, store: PresenceStore, value: Any) -> None:
     store.keep_stats({"some_at": value, "some": value})
-    headline, rows = told(browser)
+    headline, rows = overview(browser)
     assert (headline, list(rows)) == ("There is no live presence", ["Some at", "Some"])
 
 

@@ -85,7 +85,7 @@ def test_an_account_that_nothing_is_known_of_has_no_card(store: PresenceStore) -
     assert ask().status_code == 204
 
 
-def test_unknown_banned_and_private_cannot_be_told_apart(store: PresenceStore) -> None:
+def test_unknown_banned_and_private_cannot_be_distinguished(store: PresenceStore) -> None:
     private, banned = linked("private"), linked("banned", chat_id=268473310986240009)
     say(store)
     assert ask("private").status_code == 200

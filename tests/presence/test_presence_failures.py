@@ -57,7 +57,7 @@ def _noon(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def unwritable(simulator: Simulator, settings: Settings, store: PresenceStore) -> Iterator[None]:
-    """A store that holds a member whom nobody has heard of for long, and takes no writes. There is a profile source."""
+    """A store that holds a member of whom no event came for long, and takes no writes. There is a profile source."""
     settings.CHAT = replace(settings.CHAT, profile_url=f"{simulator.url}/profiles/{{id}}")
     simulator.add_member(ADA, user={"banner": HASH}, profile={"biography": "Analyst."})
     simulator.add_account(BEN)
@@ -82,7 +82,7 @@ def test_a_member_is_shown_by_a_store_that_takes_no_writes(unwritable: None, sim
         refreshing.settle()
 
 
-def test_a_miss_is_not_told_that_cannot_be_kept(unwritable: None, simulator: Simulator) -> None:
+def test_a_miss_that_cannot_be_stored_is_no_answer(unwritable: None, simulator: Simulator) -> None:
     assert [lookups.get(chat_id).whole for chat_id in (BEN, BEN + 1)] == [UNAVAILABLE] * 2
     assert len(simulator.counters.rest) == 2
 

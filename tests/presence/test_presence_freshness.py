@@ -62,7 +62,7 @@ def test_a_store_that_was_emptied_knows_nothing(store: PresenceStore) -> None:
 
 
 @pytest.mark.parametrize("is_linked", [True, False])
-def test_while_the_feed_stands_still_no_miss_is_told_either(
+def test_while_the_feed_stands_still_no_miss_is_answered_either(
     store: PresenceStore, clock: Clock, simulator: Simulator, is_linked: bool
 ) -> None:
     lookups.alive(store)

@@ -71,7 +71,7 @@ def test_a_malformed_id_is_400_whatever_the_key_is(case: str) -> None:
     assert lookups.get("2" * 16, REFUSED[case][0]()).whole == INVALID
 
 
-def test_a_refused_key_learns_of_nobody(simulator: Simulator) -> None:
+def test_a_refused_key_learns_of_no_member(simulator: Simulator) -> None:
     secret = REFUSED["expired"][0]()
     for chat_id in (268473310986240009, 9223372036854775807, 9999999999999999999):
         assert "code" in lookups.get(chat_id, secret).body

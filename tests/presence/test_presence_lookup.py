@@ -30,8 +30,8 @@ def clock(db: None, settings: Settings, simulator: Simulator) -> Iterator[Clock]
         yield clock
 
 
-def _tell(store: PresenceStore, told: Json) -> None:
-    lookups.tell(store, ADA, member=told["member"], presence=told["presence"], last_online=told["last_online"])
+def _tell(store: PresenceStore, given: Json) -> None:
+    lookups.tell(store, ADA, member=given["member"], presence=given["presence"], last_online=given["last_online"])
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The two misses, told apart by one call to the platform and never by a guess."""
+"""The two misses, distinguished by one call to the platform and never by a guess."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ FUTURE_IDS = [2**63, 2**63 - 1, "0268473310986240001"]
 
 
 @pytest.mark.parametrize("chat_id", FUTURE_IDS)
-def test_an_id_that_was_never_issued_is_told_without_a_call(simulator: Simulator, chat_id: int | str) -> None:
+def test_an_id_that_was_never_issued_is_answered_without_a_call(simulator: Simulator, chat_id: int | str) -> None:
     assert lookups.get(chat_id).whole == NOT_FOUND
     assert simulator.counters.rest == []
 
@@ -82,7 +82,7 @@ def test_an_id_may_be_a_minute_ahead_of_our_clock_and_no_more(simulator: Simulat
 
 
 @pytest.mark.parametrize("chat_id", [ADA, BEN])
-def test_while_the_platform_does_not_answer_nobody_is_called_a_miss(simulator: Simulator, chat_id: int) -> None:
+def test_while_the_platform_does_not_answer_no_id_is_called_a_miss(simulator: Simulator, chat_id: int) -> None:
     simulator.add_account(BEN)
     simulator.rest_is_down = True
     for _ in range(9):
@@ -91,7 +91,7 @@ def test_while_the_platform_does_not_answer_nobody_is_called_a_miss(simulator: S
     simulator.rest_is_down = False
 
 
-def test_what_is_known_is_told_while_the_platform_does_not_answer(simulator: Simulator, clock: Clock) -> None:
+def test_what_is_known_is_answered_while_the_platform_does_not_answer(simulator: Simulator, clock: Clock) -> None:
     simulator.add_account(ADA)
     assert [lookups.get(ADA).whole, lookups.get(BEN).whole] == [NOT_MEMBER, NOT_FOUND]
     simulator.rest_is_down = True
@@ -99,7 +99,7 @@ def test_what_is_known_is_told_while_the_platform_does_not_answer(simulator: Sim
     assert lookups.get(ADA + 7).whole == UNAVAILABLE
 
 
-def test_a_member_of_whom_the_feed_has_not_told_is_no_miss(simulator: Simulator, store: PresenceStore) -> None:
+def test_a_member_of_whom_the_feed_has_sent_nothing_is_no_miss(simulator: Simulator, store: PresenceStore) -> None:
     simulator.add_member(ADA)
     answer = lookups.get(ADA)
     assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
@@ -190,7 +190,7 @@ def test_a_lost_record_is_no_proof_of_absence(
     assert len(simulator.counters.rest) == 1
 
 
-def test_who_left_while_nobody_looked_is_asked_for(simulator: Simulator, store: PresenceStore) -> None:
+def test_who_left_while_no_worker_ran_is_asked_for(simulator: Simulator, store: PresenceStore) -> None:
     LinkedAccountFactory(external_id=str(ADA))
     simulator.add_account(ADA)
     overtake(store)

@@ -105,9 +105,7 @@ class TestTheLookup:
         self._pass(clock, store, DAY + 1)
         assert _look() == NOTHING
 
-    def test_a_source_that_is_left_alone_condemns_nobody(
-        self, server: Server, clock: Clock, store: PresenceStore
-    ) -> None:
+    def test_a_source_is_asked_again_after_its_pause(self, server: Server, clock: Clock, store: PresenceStore) -> None:
         server.replies[f"/of/{BEN}?of={BEN}"] = Reply(503)
         source = profiles.source()
         assert source is not None
@@ -177,7 +175,7 @@ class TestTheSource:
     }
 
     @pytest.mark.parametrize("case", UNUSABLE)
-    def test_what_says_nothing_of_anybody_is_told(self, server: Server, case: str) -> None:
+    def test_what_says_nothing_of_a_user_is_a_failure(self, server: Server, case: str) -> None:
         server.replies[f"/of/{ADA}?of={ADA}"] = self.UNUSABLE[case]
         with pytest.raises(ProfileUnavailable):
             _read()
@@ -189,7 +187,9 @@ class TestTheSource:
         assert _read() == (None, ())
 
     @pytest.mark.parametrize("header", ["X: a\r\nY: b", ": x", "Ü: é\u2028"])
-    def test_a_header_that_is_none_harms_nobody(self, server: Server, settings: Settings, header: str) -> None:
+    def test_a_header_that_is_none_is_left_out_or_refused(
+        self, server: Server, settings: Settings, header: str
+    ) -> None:
         settings.CHAT = replace(settings.CHAT, profile_header=header)
         _profile(server, {})
         try:

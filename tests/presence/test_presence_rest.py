@@ -102,7 +102,7 @@ def test_a_broken_answer_says_nothing(server: Server, case: str) -> None:
 
 
 @pytest.mark.parametrize("body", [(None,), (0.15, b"{", 0.15, b" ", 0.15, b"}", None)])
-def test_nobody_waits_long_for_an_answer(
+def test_no_caller_waits_long_for_an_answer(
     server: Server, monkeypatch: pytest.MonkeyPatch, body: tuple[bytes | float | None, ...]
 ) -> None:
     monkeypatch.setattr(http_client, "SECONDS", 0.2)
@@ -111,7 +111,7 @@ def test_nobody_waits_long_for_an_answer(
 
 
 @EITHER
-def test_without_a_chat_server_nobody_is_asked(server: Server, settings: Settings, ask: Ask) -> None:
+def test_without_a_chat_server_no_request_is_sent(server: Server, settings: Settings, ask: Ask) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id="")
     assert (_refused(ask), server.asked) == (60, [])
 

@@ -41,14 +41,14 @@ def text(answer: object) -> str:
     return json.dumps(answer, indent=1, ensure_ascii=False)
 
 
-def shown(told: Json) -> Json:
-    return PresenceSerializer().to_representation(presentation.of(**told))
+def shown(given: Json) -> Json:
+    return PresenceSerializer().to_representation(presentation.of(**given))
 
 
-def changed(told: Json = NOTHING, *, user: Json | None = None, **member: Any) -> Json:
-    """`told` with other values of the member, or of its user."""
-    kept = told["member"]
-    return {**told, "member": {**kept, "user": {**kept["user"], **(user or {})}, **member}}
+def changed(given: Json = NOTHING, *, user: Json | None = None, **member: Any) -> Json:
+    """`given` with other values of the member, or of its user."""
+    kept = given["member"]
+    return {**given, "member": {**kept, "user": {**kept["user"], **(user or {})}, **member}}
 
 
 def of_fields(serializer: serializers.Serializer[Any], instance: object) -> object:
@@ -56,9 +56,9 @@ def of_fields(serializer: serializers.Serializer[Any], instance: object) -> obje
     return serializers.Serializer.to_representation(serializer, instance)
 
 
-@pytest.mark.parametrize("told", [EVERYTHING, NOTHING, EMPTY])
-def test_the_written_forms_say_what_the_fields_say(told: Json) -> None:
-    presence, answer = presentation.of(**told), shown(told)
+@pytest.mark.parametrize("given", [EVERYTHING, NOTHING, EMPTY])
+def test_the_written_forms_say_what_the_fields_say(given: Json) -> None:
+    presence, answer = presentation.of(**given), shown(given)
     assert text(of_fields(PresenceSerializer(), presence)) == text(answer)
     assert text(of_fields(ChatBadgesSerializer(), presence.badges)) == text(answer["badges"])
     activities = [of_fields(ActivitySerializer(), activity) for activity in presence.activities]
@@ -106,15 +106,15 @@ BAD: list[Any] = [None, {"asset": None}, {"asset": "../x"}, []]  # Any: of every
 def test_a_nameplate_of_the_member_goes_before_that_of_the_user(
     of_member: object, of_user: object, expected: str | None
 ) -> None:
-    told = changed(user={"collectibles": {"nameplate": of_user}}, collectibles={"nameplate": of_member})
+    given = changed(user={"collectibles": {"nameplate": of_user}}, collectibles={"nameplate": of_member})
     url = f"{CDN}/assets/collectibles/nameplates/{expected}/asset.webm" if expected else None
-    assert shown(told) == {**SHOWN_NOTHING, "nameplate": url}
+    assert shown(given) == {**SHOWN_NOTHING, "nameplate": url}
 
 
 @pytest.mark.parametrize(("of_member", "expected"), [({"asset": MOVING}, MOVING), *((bad, HASH) for bad in BAD)])
 def test_a_decoration_of_the_member_goes_before_that_of_the_user(of_member: object, expected: str) -> None:
-    told = changed(user={"avatar_decoration_data": {"asset": HASH}}, avatar_decoration_data=of_member)
-    assert shown(told) == {**SHOWN_NOTHING, "decoration": f"{CDN}/avatar-decoration-presets/{expected}.png"}
+    given = changed(user={"avatar_decoration_data": {"asset": HASH}}, avatar_decoration_data=of_member)
+    assert shown(given) == {**SHOWN_NOTHING, "decoration": f"{CDN}/avatar-decoration-presets/{expected}.png"}
 
 
 TAG = {"identity_guild_id": "41771983423143937", "identity_enabled": True, "tag": "LOVE", "badge": HASH}
@@ -148,9 +148,9 @@ def test_the_tag_of_a_chat_server(guild: object, expected: Json | None) -> None:
         ("../x", None),
     ],
 )
-def test_the_banner_is_the_one_that_rest_told(banner: str | None, url: str | None) -> None:
-    told = {**changed(user={"banner": MOVING}), "banner": banner}
-    assert shown(told) == {**SHOWN_NOTHING, "banner": url}
+def test_the_banner_is_the_one_that_rest_answered(banner: str | None, url: str | None) -> None:
+    given = {**changed(user={"banner": MOVING}), "banner": banner}
+    assert shown(given) == {**SHOWN_NOTHING, "banner": url}
 
 
 @pytest.mark.parametrize(

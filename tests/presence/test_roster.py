@@ -53,7 +53,7 @@ def roster() -> Roster:
 
 
 class TestRecords:
-    def test_a_member_is_written_as_the_platform_told(self, roster: Roster) -> None:
+    def test_a_member_is_written_as_the_platform_sent_it(self, roster: Roster) -> None:
         assert record(roster, ADA) == Record(member(ADA), ONLINE, 7, 1000.0, None)
         assert record(roster, BOB) == Record(member(BOB), None, 7, 1000.0, None)
 
@@ -106,7 +106,7 @@ class TestLiveEvents:
         changes = roster.changes
         assert (changes.updated, changes.renamed, changes.redrawn) == ({ADA, BOB}, {ADA}, set())
 
-    def test_who_joins_is_told_of_once_the_presence_is_known(self, roster: Roster) -> None:
+    def test_who_joins_is_written_once_the_presence_is_known(self, roster: Roster) -> None:
         live(roster, "GUILD_MEMBER_ADD", {"guild_id": str(GUILD), **member(5)})
         assert (record(roster, 5), roster.changes.asked) == (None, {5})
         roster.take_chunk(chunk(member(5)), asked=roster.next_order(), now=2001.0)

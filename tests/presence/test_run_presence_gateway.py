@@ -50,7 +50,7 @@ class TestEnd:
         simulator.set_presence(ADA, {"status": "offline"})
         wait_for_status(store, ADA, "offline")
         exit_code, seconds = gateway.end(number)
-        assert (exit_code, seconds < 20, gateway.told()) == (0, True, [])
+        assert (exit_code, seconds < 20, gateway.log_entries()) == (0, True, [])
         assert store.take_lease("another worker")  # free at once
         assert set(last_seen.all_of()) == {ADA}  # the last flush is done
 
@@ -81,7 +81,7 @@ class TestRefused:
         wait_for_truth(store)
         simulator.close_with(4014)
         assert gateway.process.wait(30) == 78
-        last = gateway.told()[-1]
+        last = gateway.log_entries()[-1]
         assert (last["level"], last["logger"]) == ("CRITICAL", "presence.management.commands.run_presence_gateway")
         assert "code 4014" in last["message"]
         assert simulator.counters.identifies == 1
@@ -89,7 +89,7 @@ class TestRefused:
     def test_a_wrong_token_ends_it_for_good(self, start: Starter) -> None:
         gateway = start(bot_token="MjY4.wrong.token")
         assert gateway.process.wait(30) == 78
-        assert [(entry["level"], entry["message"]) for entry in gateway.told()] == [
+        assert [(entry["level"], entry["message"]) for entry in gateway.log_entries()] == [
             ("CRITICAL", "Live presence has ended: The platform does not accept the bot token.")
         ]
         assert "wrong" not in gateway.log.read_text()

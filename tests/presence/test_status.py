@@ -23,9 +23,9 @@ def presence(summary: object = "online", activities: object = (), **devices: obj
     [
         # each status of each device
         *(
-            (presence(told, **{device: told}), told)
+            (presence(given, **{device: given}), given)
             for device in ("desktop", "mobile", "web")
-            for told in presentation.STATUSES[:3]
+            for given in presentation.STATUSES[:3]
         ),
         # the first that is not offline
         (presence(desktop="dnd", mobile="online", web="idle"), "dnd"),
@@ -90,7 +90,7 @@ def test_what_is_no_number_one_is_no_stream(kind: object) -> None:
         ({"status": ["online"], "client_status": None}, "offline"),
     ],
 )
-def test_where_no_devices_are_told_the_summary_counts(sent: dict[str, Any], expected: str) -> None:
+def test_where_no_devices_are_reported_the_summary_counts(sent: dict[str, Any], expected: str) -> None:
     assert presentation.status_of(sent) == expected
 
 

@@ -230,7 +230,7 @@ def clock() -> Iterator[time_machine.Traveller]:
         yield clock
 
 
-def test_what_was_asked_is_told_once_in_its_order(store: PresenceStore) -> None:
+def test_what_was_asked_is_returned_once_in_its_order(store: PresenceStore) -> None:
     for chat_id in (CYD, ADA, CYD, BEA, ADA):
         store.request_refresh(chat_id)
     ids, position = store.pending_refreshes(0)
@@ -292,7 +292,7 @@ def test_a_clock_that_was_set_back_loses_nothing(store: PresenceStore) -> None:
     assert store.pending_refreshes(position + 10**9) == ([ADA], position)
 
 
-def test_of_very_many_the_newest_are_told(store: PresenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_the_newest_are_returned(store: PresenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "ASKS_READ", 20)
     for chat_id in range(ADA, ADA + 25):
         store.request_refresh(chat_id)

@@ -49,12 +49,12 @@ def closed_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
-def test_a_redis_that_nobody_serves_is_told(closed_port: int) -> None:
+def test_a_redis_that_does_not_run_is_reported(closed_port: int) -> None:
     assert refused(PresenceStore(redis(closed_port)), ACTS) == list(ACTS)
 
 
 @pytest.mark.parametrize("name", ["snapshot", "write"])
-def test_a_redis_that_hangs_is_told(name: str) -> None:
+def test_a_redis_that_hangs_is_reported(name: str) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -71,14 +71,14 @@ def redis(port: int) -> BaseCache:
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 class TestDatabase:
-    def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self) -> None:
+    def test_a_missing_table_is_reported_and_forgotten_when_it_is_there_again(self) -> None:
         store = filled()
         with store_contents.table_missing("presence_storeentry"):
             assert refused(store, ACTS) == list(ACTS)
         assert refused(store, ACTS) == []
         assert store.alive_at() == 1.5
 
-    def test_a_database_that_cannot_be_written_is_told_and_still_read(self) -> None:
+    def test_a_database_that_cannot_be_written_is_reported_and_still_read(self) -> None:
         store = filled()
         for act in WRITES.values():
             with store_contents.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards

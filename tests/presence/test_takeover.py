@@ -130,7 +130,7 @@ class TestTakingOver:
         leader.settle()
         assert leader.store.generation() == leader.flusher.completed > state.generation
 
-    def test_who_left_while_nobody_looked_is_gone_in_the_end(self, leader: LeadingFlusher) -> None:
+    def test_who_left_while_no_worker_ran_is_removed_in_the_end(self, leader: LeadingFlusher) -> None:
         del leader.roster.members[BOB]
         self.adopt(leader)
         leader.flush()

@@ -31,20 +31,20 @@ class Unlooked(Hub):
 
 
 class Listener:
-    """A watching stream. `told`: the news at each ring."""
+    """A watching stream. `events`: the news at each ring."""
 
     def __init__(self, hub: Hub, chat_id: int) -> None:
-        self.told: list[tuple[str, Any]] = []
+        self.events: list[tuple[str, Any]] = []
         self.watch: Watch = hub.join(chat_id, self._ring)
 
     def _ring(self) -> None:
         news = self.watch.news
         assert news is not None
-        self.told.append((news.event, json.loads(news.body)))
+        self.events.append((news.event, json.loads(news.body)))
 
     @property
     def statuses(self) -> list[str]:
-        return [body["status"]["status"] for event, body in self.told if event == watching.PRESENCE]
+        return [body["status"]["status"] for event, body in self.events if event == watching.PRESENCE]
 
 
 class CountingStore:
@@ -68,7 +68,7 @@ def hub() -> Hub:
 
 
 def _no_store() -> PresenceStore:
-    raise AssertionError("Nobody opens a store here.")
+    raise AssertionError("No test opens a store here.")
 
 
 def _look(hub: Hub, store: Any) -> None:
@@ -76,7 +76,7 @@ def _look(hub: Hub, store: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_all_streams_are_told_by_one_round_trip_and_only_of_changes(hub: Hub, store: PresenceStore) -> None:
+def test_all_streams_are_notified_by_one_round_trip_and_only_of_changes(hub: Hub, store: PresenceStore) -> None:
     counting = CountingStore(store)
     lookups.tell(store)
     lookups.tell(store, BEN, presence=IDLE)
@@ -109,9 +109,9 @@ def test_a_store_that_does_not_answer_is_a_feed_that_is_stale(hub: Hub, store: P
     for is_down in (False, True, True, False):
         counting.is_down = is_down
         _look(hub, counting)
-    assert [event for event, _ in listener.told] == ["presence", "unavailable", "presence"]
-    assert listener.told[1] == ("unavailable", UNAVAILABLE[1])
-    assert listener.told[0] == listener.told[2]
+    assert [event for event, _ in listener.events] == ["presence", "unavailable", "presence"]
+    assert listener.events[1] == ("unavailable", UNAVAILABLE[1])
+    assert listener.events[0] == listener.events[2]
 
 
 @pytest.mark.django_db
@@ -122,7 +122,7 @@ def test_a_feed_is_stale_at_60_seconds(hub: Hub, store: PresenceStore) -> None:
     listener = Listener(hub, ADA)
     for seconds in (59, 60):
         hub.look(store, now + timedelta(seconds=seconds))
-    assert [event for event, _ in listener.told] == ["presence", "unavailable"]
+    assert [event for event, _ in listener.events] == ["presence", "unavailable"]
 
 
 @pytest.mark.django_db
@@ -136,7 +136,7 @@ def test_who_left_is_gone_while_the_feed_is_true(hub: Hub, store: PresenceStore)
     _look(hub, store)
     lookups.alive(store)
     _look(hub, store)
-    assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
+    assert listener.events[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
 
 
 @pytest.mark.django_db
@@ -146,7 +146,7 @@ def test_who_became_private_is_gone(hub: Hub, store: PresenceStore) -> None:
     _look(hub, store)
     store.keep_privacy(ADA, is_private=True)
     _look(hub, store)
-    assert listener.told[1:] == [("gone", PRIVATE[1])]
+    assert listener.events[1:] == [("gone", PRIVATE[1])]
 
 
 @pytest.mark.django_db
@@ -159,7 +159,7 @@ def test_who_has_no_record_is_asked_for_and_is_not_gone(hub: Hub, store: Presenc
     _look(hub, store)
     lookups.tell(store)
     _look(hub, store)
-    assert [event for event, _ in listener.told] == ["presence", "unavailable", "presence"]
+    assert [event for event, _ in listener.events] == ["presence", "unavailable", "presence"]
     assert store.pending_refreshes(0)[0] == [ADA]
 
 
@@ -178,7 +178,7 @@ def test_a_banner_that_is_to_be_read_again_is_shown_until_it_is(hub: Hub, store:
         _look(hub, store)
         lacks.append(listener.watch.lacks_banner)
     assert lacks == [False, True, False]
-    banners = [body["banner"] for _, body in listener.told]
+    banners = [body["banner"] for _, body in listener.events]
     assert [banner is not None for banner in banners] == [True, False]
 
 
@@ -249,4 +249,4 @@ def test_the_thread_leaves_no_connection_open_however_it_ends(monkeypatch: pytes
 
 
 def _never_asked() -> PresenceStore:
-    return PresenceStore(None)  # type: ignore[arg-type]  # nobody asks it
+    return PresenceStore(None)  # type: ignore[arg-type]  # it is not asked

@@ -78,7 +78,7 @@ class Starting:
         return OwnObjectStore(endpoint_url, ACCESS_KEY, SECRET_KEY, self._servers)
 
 
-def told() -> ObjectStore | None:
+def given() -> ObjectStore | None:
     """The server of the run; None where pytest was called by itself."""
     facts = os.environ.get(VARIABLE)
     return ObjectStore(*json.loads(facts)) if facts else None

@@ -50,7 +50,7 @@ def test_capitals_and_strokes_do_not_hide_the_name_of_the_service(name: str) -> 
     ],
 )
 @pytest.mark.django_db
-def test_a_name_that_nobody_sees_is_refused(name: str, message: str) -> None:
+def test_a_name_that_cannot_be_seen_is_refused(name: str, message: str) -> None:
     assert application_rules.name_problems(name, UserFactory.create()) == [message]
 
 

@@ -1,4 +1,4 @@
-"""Resetting the secret: deliberately, once, and told to the owner."""
+"""Resetting the secret: deliberately, once, and with a mail to the owner."""
 
 from __future__ import annotations
 

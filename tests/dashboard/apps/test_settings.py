@@ -42,7 +42,7 @@ def send(browser: Browser, app: Application, data: dict[str, Any]) -> Applicatio
     return stored
 
 
-def test_everything_is_saved_at_once_and_told_in_the_trail(browser: Browser, app: Application, user: User) -> None:
+def test_everything_is_saved_at_once_and_recorded_in_the_trail(browser: Browser, app: Application, user: User) -> None:
     changed = send(
         browser,
         app,

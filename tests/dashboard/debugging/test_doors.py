@@ -93,7 +93,7 @@ def test_a_page_costs_the_same_for_one_request_and_for_ten(
             "oidc_provider_application",
             *OF_THE_PAGE.get(name, []),
         ]
-        assert tables.count("accounts_user") == 1  # who reads the page; nobody of the log
+        assert tables.count("accounts_user") == 1  # who reads the page; no person of the log
 
 
 OF_THE_PAGE = {

@@ -1,4 +1,4 @@
-"""Every error that the provider can answer has its row, and no row explains what nobody answers."""
+"""Every error that the provider can answer has its row, and no row explains what is never answered."""
 
 from __future__ import annotations
 
@@ -62,5 +62,5 @@ def test_every_row_is_found_by_what_its_answer_says_and_can_be_linked_to() -> No
         assert row in found or (row.where == PAGE and not row.said)  # a redirect with the same code comes first
 
 
-def test_an_unknown_error_is_explained_by_nobody() -> None:
+def test_an_unknown_error_has_no_explanation() -> None:
     assert error_guide.explain(endpoint="token", code="teapot") is None

@@ -1,4 +1,4 @@
-"""The page of an app's requests: newest first, narrowed down, each error explained, nobody given away."""
+"""The page of an app's requests: newest first, narrowed down, each error explained, no person given away."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def test_an_error_is_explained_by_its_description(app: Application, browser: Bro
     assert "look for a callback page that is loaded twice" in browser.text
 
 
-def test_a_user_is_named_where_the_app_was_told_who_it_is_and_by_the_sub_alone(
+def test_a_user_is_named_where_the_app_knows_who_it_is_and_by_the_sub_alone(
     app: Application, browser: Browser, user: User
 ) -> None:
     for kind in RequestKind:
         add(app, kind, user=user)
     shown = apps_usage.requests_of(app, endpoint="", is_ok=None, code="", now=timezone.now())
-    not_told = {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
-    assert {row.record.kind for row in shown if not row.subject} == not_told
+    not_named = {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
+    assert {row.record.kind for row in shown if not row.subject} == not_named
     assert {row.subject for row in shown} == {user.pk, ""}
     open_log(browser, app)
     assert user.pk in browser.text

@@ -73,7 +73,7 @@ def open_usage(browser: Browser, app: Application, period: str = "") -> Browser:
     return browser.open(f"{reverse('application_usage', args=[app.client_id])}?period={period}")
 
 
-def test_a_day_is_told_hour_by_hour(used: Application, browser: Browser) -> None:
+def test_a_day_is_shown_hour_by_hour(used: Application, browser: Browser) -> None:
     open_usage(browser, used, "' or 1")  # a period that there is not is the first one
     assert numbers_of(browser) == {**dict(zip(TITLES, [5, 7, 4, 3, 0, 1, 8], strict=True)), "Unique users": 0}
     head, *rows = table_of(browser)
@@ -84,7 +84,7 @@ def test_a_day_is_told_hour_by_hour(used: Application, browser: Browser) -> None
 
 
 @pytest.mark.embedded
-def test_a_month_is_told_day_by_day(used: Application, browser: Browser) -> None:
+def test_a_month_is_shown_day_by_day(used: Application, browser: Browser) -> None:
     open_usage(browser, used, "30d")
     assert numbers_of(browser) == {**dict(zip(TITLES, [105, 7, 4, 3, 8, 1, 8], strict=True)), "Unique users": 0}
     rows = table_of(browser)[1:]

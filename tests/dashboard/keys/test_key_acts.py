@@ -23,7 +23,7 @@ from tests.support.browser import Browser
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
-def test_name_and_end_are_changed_and_told(browser: Browser, key: ApiKey) -> None:
+def test_name_and_end_are_changed_and_recorded(browser: Browser, key: ApiKey) -> None:
     browser.open(path_of(key, "edit")).submit(name="Laptop", ends="30")
     key.refresh_from_db()
     assert key.name == "Laptop"
@@ -126,7 +126,7 @@ def test_a_live_key_is_not_deleted(browser: Browser, key: ApiKey) -> None:
     assert ApiKey.objects.exists()
 
 
-def test_a_dead_key_is_deleted_and_its_callers_are_told_no_more(browser: Browser, user: User, key: ApiKey) -> None:
+def test_a_dead_key_is_deleted_and_its_callers_hear_no_more_of_it(browser: Browser, user: User, key: ApiKey) -> None:
     keys_actions.revoke(key=key, by=user)
     assert "Invalid API key." in browser.open(path_of(key, "delete")).text
     assert problems_of(browser.response) == []

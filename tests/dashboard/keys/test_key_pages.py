@@ -94,7 +94,7 @@ def test_the_page_of_a_key_costs_the_same_however_much_there_is(browser: Browser
     assert counts[0] == counts[1]
 
 
-def test_requests_of_30_days_are_told_in_numbers_and_as_a_picture(browser: Browser, user: User) -> None:
+def test_requests_of_30_days_are_shown_in_numbers_and_as_a_picture(browser: Browser, user: User) -> None:
     key, today = ApiKeyFactory(owner=user), timezone.now().date()
     for age, count in ((0, 4), (29, 8), (30, 100)):
         KeyDay.objects.create(key=key, day=today - age * DAY, count=count)

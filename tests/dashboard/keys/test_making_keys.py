@@ -180,7 +180,7 @@ def test_25_live_keys_are_enough_and_dead_ones_do_not_count(client: Client, user
     assert user.api_keys.live(timezone.now()).count() == 25
 
 
-def test_a_new_key_is_told_by_mail_and_in_the_trail(
+def test_a_new_key_is_announced_by_mail_and_in_the_trail(
     client: Client, user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type

@@ -1,4 +1,4 @@
-"""The daily job: owners are told of keys that end, once."""
+"""The daily job: owners are notified once of keys that end."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DAY = timedelta(days=1)
 def remind(django_capture_on_commit_callbacks: Commits) -> Callable[[], str]:
     def run() -> str:
         with django_capture_on_commit_callbacks(execute=True):
-            told: str = call_command("remind_of_keys")
-        return told
+            output: str = call_command("remind_of_keys")
+        return output
 
     return run
 
 
-def test_an_owner_is_told_once_a_week_before_the_end(
+def test_an_owner_is_notified_once_a_week_before_the_end(
     user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
 ) -> None:
     key = ApiKeyFactory(owner=user, expires_at=timezone.now() + 7 * DAY)
@@ -50,7 +50,7 @@ def test_an_owner_is_told_once_a_week_before_the_end(
         {},
     ],
 )
-def test_nobody_is_told_of_other_keys(
+def test_no_owner_is_notified_of_other_keys(
     user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str], columns: dict[str, timedelta | bool]
 ) -> None:
     now = timezone.now()
@@ -69,7 +69,7 @@ def test_a_banned_owner_gets_no_letter(user: User, mailoutbox: list[EmailMessage
     assert mailoutbox == []
 
 
-def test_a_key_with_a_new_end_is_told_of_again_and_a_replaced_one_is_not(
+def test_a_key_with_a_new_end_is_announced_again_and_a_replaced_one_is_not(
     user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
 ) -> None:
     key = ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)

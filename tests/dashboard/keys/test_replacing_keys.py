@@ -125,7 +125,7 @@ def test_what_waits_for_staff_waits_for_the_new_key(client: Client, key: ApiKey)
     assert asked.key == key.replaced_by
 
 
-def test_a_replacement_is_told_by_mail(
+def test_a_replacement_is_announced_by_mail(
     user: User, key: ApiKey, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type

@@ -141,7 +141,7 @@ def test_accounts_of_staff_are_for_superusers_alone(staff: Browser, sign_in: Sig
     assert AuditEvent.objects.filter(verb=act.verb).exists()
 
 
-def test_nobody_bans_themselves(staff: Browser, superuser: User) -> None:
+def test_a_ban_of_oneself_is_refused(staff: Browser, superuser: User) -> None:
     path = f"/dashboard/staff/people/{superuser.pk}/ban/"
     assert "You cannot ban yourself." in sent(staff, path)
     superuser.refresh_from_db()

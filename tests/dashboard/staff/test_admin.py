@@ -46,7 +46,7 @@ def test_it_needs_the_right(sign_in: SignIn) -> None:
     assert sign_in("dashboard.decide_accessrequest").client.get(f"{PAGE}act/grant/?id={asked.pk}").status_code == 200
 
 
-def test_nobody_writes_a_request_by_hand(staff: Browser) -> None:
+def test_no_request_is_written_by_hand(staff: Browser) -> None:
     asked = AccessRequestFactory()
     assert staff.client.get(f"{PAGE}add/").status_code == 403
     assert staff.client.get(f"{PAGE}{asked.pk}/delete/").status_code == 403

@@ -92,7 +92,7 @@ def test_a_person_is_shown_with_everything_staff_need(staff: Browser) -> None:
     assert problems_of(staff.response) == []
 
 
-def test_what_happened_is_told_with_its_reason(staff: Browser, superuser: User) -> None:
+def test_what_happened_is_shown_with_its_reason(staff: Browser, superuser: User) -> None:
     app = ApplicationFactory()
     audit.record("application:suspended", by=superuser, on=app, reason="Because <i>")
     audit.record("user:scope_unlocked", by=superuser, on=app.user, reason="Known", scope="email")
@@ -141,7 +141,7 @@ def test_links_lead_only_where_the_reader_may_go(sign_in: SignIn) -> None:
         assert apps_only.client.get(path).status_code == 403
 
 
-def test_staff_are_told_whose_account_only_a_superuser_may_touch(sign_in: SignIn) -> None:
+def test_staff_see_whose_account_only_a_superuser_may_touch(sign_in: SignIn) -> None:
     page = person_page(UserFactory(is_staff=True))
     notice = "only a superuser can ban it"
     assert notice in sign_in("accounts.ban_user").open(page).text
@@ -149,7 +149,7 @@ def test_staff_are_told_whose_account_only_a_superuser_may_touch(sign_in: SignIn
     assert notice not in sign_in("accounts.ban_user").open(person_page(UserFactory())).text
 
 
-def test_staff_without_a_second_factor_are_told_so(staff: Browser, superuser: User) -> None:
+def test_staff_without_a_second_factor_see_a_notice(staff: Browser, superuser: User) -> None:
     warning = "Your account has no second factor"
     for path in (QUEUE, APPS, PEOPLE):
         assert warning in staff.open(path).text

@@ -131,10 +131,10 @@ def test_who_may_only_look_sees_no_button(sign_in: SignIn) -> None:
 
 
 def test_staff_pages_are_closed_to_others(sign_in: SignIn) -> None:
-    nobody = sign_in("dashboard.decide_accessrequest", "accounts.ban_user", is_staff=False).client
+    stranger = sign_in("dashboard.decide_accessrequest", "accounts.ban_user", is_staff=False).client
     without_right, superuser = sign_in().client, sign_in(superuser=True).client
     for path in (QUEUE, f"{QUEUE}apps/", f"{QUEUE}people/"):
-        assert nobody.get(path).status_code == 403
+        assert stranger.get(path).status_code == 403
         assert without_right.get(path).status_code == 403
         assert superuser.post(path).status_code in {403, 405}
 

@@ -65,7 +65,7 @@ def test_it_needs_the_permission_and_a_reason(sign_in: SignIn) -> None:
     assert Authenticator.objects.filter(user=ada).count() == 2
 
 
-def test_nobody_resets_their_own_and_only_a_superuser_that_of_a_superuser() -> None:
+def test_a_reset_of_ones_own_is_refused_and_only_a_superuser_resets_a_superuser() -> None:
     boss, helper = protected(StaffFactory()), protected(UserFactory(is_staff=True))
     for user, by in ((boss, boss), (helper, helper), (boss, helper)):
         with pytest.raises(PermissionDenied):

@@ -152,10 +152,10 @@ def test_each_role_has_its_acts(at_desk: Any, role: str, acts: dict[str, int]) -
 
 
 class TestEscalation:
-    """Nobody gives themselves, or others, rights that they do not have."""
+    """Staff give neither themselves nor others rights that they do not have."""
 
     @pytest.mark.parametrize("role", ["Support", "Moderator", "App reviewer", "Operator", "Auditor"])
-    def test_nobody_changes_their_own_account_in_the_admin(self, at_desk: Any, role: str) -> None:
+    def test_a_change_of_ones_own_account_in_the_admin_is_refused(self, at_desk: Any, role: str) -> None:
         browser = at_desk(role)
         browser.client.handler.enforce_csrf_checks = False
         me = staff_of(browser)
@@ -237,7 +237,7 @@ class TestOperatorWithRole:
         assert ann.second_factor_grace_from is not None
         assert AuditEvent.objects.get(verb="user:changed").data == {"changed": ["groups"], "groups": ["App reviewer"]}
 
-    def test_an_unknown_role_is_named_and_nobody_is_made(self, made: None) -> None:
+    def test_an_unknown_role_is_named_and_no_account_is_made(self, made: None) -> None:
         with pytest.raises(CommandError, match="There is no role King; there are: App reviewer, Auditor, Moderator"):
             run("create_operator", "Ann", "--email", "ann@example.org", "--password-stdin", "--role", "King")
         assert not User.objects.exists()

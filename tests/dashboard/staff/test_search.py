@@ -1,4 +1,4 @@
-"""Finding apps and people, by everything that staff may have at hand, and by what nobody should send."""
+"""Finding apps and people, by everything that staff may have at hand, and by hostile text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_first_person_has_the_number_0(sign_in: SignIn) -> None:
     assert "uid 0" in browser.open(f"{PEOPLE}{first.pk}/").text
 
 
-def test_people_are_told_apart_by_their_standing(staff: Browser) -> None:
+def test_people_are_distinguished_by_their_standing(staff: Browser) -> None:
     UserFactory(username="Banned", is_active=False, banned_at=timezone.now())
     UserFactory(username="Helper", is_staff=True)
     UserFactory(username="Radia", is_superuser=True)  # no form makes one who is not staff, too
@@ -85,7 +85,7 @@ def test_apps_are_found_by_client_id_name_and_owner(staff: Browser) -> None:
     assert "No apps match" in staff.text
 
 
-def test_apps_are_told_apart_by_their_state(staff: Browser) -> None:
+def test_apps_are_distinguished_by_their_state(staff: Browser) -> None:
     ApplicationFactory(name="Young", is_verified=True)
     SuspendedApplicationFactory(name="Stopped")
     now = timezone.now()
