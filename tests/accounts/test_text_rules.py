@@ -44,6 +44,28 @@ def test_a_folded_text_is_folded_and_case_never_matters() -> None:
         assert text_rules.folded(chr(code).upper()) == text_rules.folded(chr(code).upper().lower()), hex(code)
 
 
+@pytest.mark.parametrize(
+    ("name", "beginnings"),
+    [
+        ("Straße", ["strasse", "STRASSE", "straß"]),
+        ("ΣΊΣΥΦΟΣ", ["σισυφος", "Σίσυφος", "σίσυφοσ"]),
+        ("Ёлка Й", ["елка", "ЁЛКА"]),
+        ("\ufb01lm", ["film", "FILM"]),
+        ("مُحَمَّد", ["محمد"]),
+        ("がくせい", ["が", "がく"]),
+        ("ｶﾞｸ", ["ガ", "ガク"]),
+        ("한국", ["한", "한국"]),
+        ("สมชาย", ["ส", "สม"]),
+        ("กี่", ["กี"]),
+    ],
+)
+def test_a_folded_name_begins_with_the_folded_beginning_of_any_case_accents_and_width(
+    name: str, beginnings: list[str]
+) -> None:
+    for beginning in beginnings:
+        assert text_rules.folded(name).startswith(text_rules.folded(beginning)), beginning
+
+
 SEEN = [
     *("Ada", "7", "?", "+", "\u5bb6", "\u0e01", "\U0001f525", "\U0001faea", "\ue000", "\u05d0\u200f"),
     *("1\ufe0f\u20e3", "👩\u200d💻", "👍🏽", "🇩🇪", "❤\ufe0f", "🏴\U000e0067\U000e0062\U000e007f", "e\u0301", "\u3164a"),

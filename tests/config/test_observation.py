@@ -82,7 +82,6 @@ def lines(written: Lines) -> list[dict[str, Any]]:
 # --- Ids ---
 
 
-@pytest.mark.parametrize("path", [LOOKUP, BY_DJANGO, "/nowhere", "/api/auth/jwks", "/static/none.css"])
 @pytest.mark.parametrize(
     ("sent", "kept"),
     [
@@ -100,14 +99,20 @@ def lines(written: Lines) -> list[dict[str, Any]]:
     ],
 )
 def test_the_id_of_the_edge_proxy_is_kept_where_it_is_well_formed(
-    edge: dict[str, str], path: str, sent: dict[str, str], kept: str
+    edge: dict[str, str], sent: dict[str, str], kept: str
 ) -> None:
-    _, headers, _ = wsgi.send(path, headers={**edge, **sent})
+    _, headers, _ = wsgi.send(LOOKUP, headers={**edge, **sent})
     if kept:
         assert headers["X-Request-Id"] == kept
     else:
         assert len(headers["X-Request-Id"]) == 16
         assert headers["X-Request-Id"] not in sent.values()
+
+
+@pytest.mark.parametrize("path", [BY_DJANGO, "/nowhere", "/api/auth/jwks", "/static/none.css"])
+def test_every_kind_of_path_keeps_the_id_of_the_edge_proxy(edge: dict[str, str], path: str) -> None:
+    assert wsgi.send(path, headers={**edge, "X_REQUEST_ID": "from-the-edge"})[1]["X-Request-Id"] == "from-the-edge"
+    assert len(wsgi.send(path, headers={**edge, "X_REQUEST_ID": "short"})[1]["X-Request-Id"]) == 16
 
 
 @pytest.mark.parametrize("path", [LOOKUP, BY_DJANGO])
