@@ -26,7 +26,6 @@ pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 HAS_REDIS = bool(settings.REDIS_URL)
 KEY = [] if HAS_REDIS else ["SELECT accounts_apikey"]
 GLANCE = [] if HAS_REDIS else ["SELECT presence_storeentry"]
-LINKED = ["SELECT accounts_linkedaccount"]
 CHECK, BOTH = "EVALSHA", "EVALSHA+MGET"
 
 
