@@ -43,7 +43,6 @@ HEADERS = {
 }
 
 
-INTERNAL = b'{"error":"errors.internal"}'
 FAILURES = (ApiError, SuspiciousOperation, LimitsUnavailable, OperationalError, InterfaceError)
 Handler = Callable[..., Any]  # of a view for one method
 
@@ -120,7 +119,7 @@ class ApiView(APIView):
 
 
 class HotView(ApiView):
-    """A view whose answer is a function of a `hot.Request`: through Django, or before it (`config.web.lane`).
+    """A view whose answer is a function of a `hot.Request`, which `config.web.lane` calls; Django never does.
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
     their keys and calls `hot.before_waiting` before anything that takes longer; it has a `permission`.
@@ -128,20 +127,13 @@ class HotView(ApiView):
 
     is_read: ClassVar[bool] = False
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.respond(hot.Request.of(request), **kwargs).to_django()
-
     def respond(self, request: hot.Request, **parameters: str) -> Answer:
-        """The whole answer. Raises what no endpoint answers by itself."""
+        """Return the whole answer. Raises what no endpoint answers by itself."""
         try:
             handler = self.allowed_handler(request)
             return json_answer(request, handler(request, **parameters))
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
-
-    def failed(self, request: hot.Request) -> Answer:
-        """500, where `respond` raised anything else before Django could answer it."""
-        return json_answer(request, INTERNAL, 500)
 
 
 def json_answer(request: hot.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:

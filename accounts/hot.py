@@ -1,6 +1,6 @@
 """A request and its answer as small values. The busiest endpoints are functions from one to the other.
 
-Django's views adapt them to Django's requests and responses; `config.web.lane` answers by them before Django's handler.
+`config.web.lane` calls them, without Django's handler.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, QueryDict
 
 MAX_PLAIN_PARAMETERS = 100
 P = ParamSpec("P")
@@ -155,9 +155,3 @@ class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
-
-    def to_django(self) -> HttpResponse:
-        response = HttpResponse(self.body, status=self.status, headers=self.headers)
-        if "Content-Type" not in self.headers:  # where Django names one: an answer without a body has none
-            del response.headers["Content-Type"]
-        return response

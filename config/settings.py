@@ -97,12 +97,8 @@ INSTALLED_APPS = [
     "accounts.chat_provider",
 ]
 MIDDLEWARE = [
-    "config.web.middleware.ObservationMiddleware",
-    "config.web.middleware.EdgeProxyMiddleware",
-    "config.web.middleware.OperatorsHostMiddleware",
-    "config.web.middleware.HostMiddleware",
+    "config.web.middleware.DoorMiddleware",
     "config.web.middleware.ContentMiddleware",
-    "config.web.middleware.NulByteMiddleware",
     "config.web.middleware.CompressionMiddleware",
     "config.web.middleware.ApiMiddleware",
     "config.web.middleware.TraceMiddleware",

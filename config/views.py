@@ -21,8 +21,8 @@ from accounts.hot import Request
 from config.observability import outages
 from dashboard.documentation import schema
 from imagehost.errors import Busy
-from oidc_provider import endpoints
-from oidc_provider.errors import TemporarilyUnavailable
+from oidc_provider import discovery, endpoints
+from oidc_provider.errors import ProtocolError, TemporarilyUnavailable
 
 ENTRANCES = {"account_login", "account_signup", "account_reauthenticate", "mfa_authenticate", "mfa_login_webauthn"}
 CODE_PAGE = "account_email_verification_sent"  # of sign-ups; signed-in people confirm further addresses there
@@ -87,7 +87,7 @@ def too_many_uploads(request: HttpRequest) -> HttpResponse:
     if is_in_api_lane(request):
         return api_view.finished(request, api_view.error_response(error))
     if _is_api(request):
-        response = endpoints.error_answer(Request.of(request), TemporarilyUnavailable(error.error)).to_django()
+        response = _protocol_error(request, TemporarilyUnavailable(error.error))
     elif request.accepts("text/html"):
         response = render(request, "503.html", status=503)
     else:
@@ -121,7 +121,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     if outages.server_of(sys.exc_info()[1]):
         return _outage(request)
-    if _is_api(request):
+    if _is_api(request) or request.path_info in discovery.PATHS:
         return _json_failure(request, 500, "errors.internal")
     return HttpResponse(loader.render_to_string("500.html"), status=500)
 
@@ -132,7 +132,7 @@ def _outage(request: HttpRequest) -> HttpResponse:
         return api_view.finished(request, api_view.error_response(error))
     if _is_api(request):
         description = "A part of the service does not answer at the moment. Try again."
-        return endpoints.error_answer(Request.of(request), TemporarilyUnavailable(description)).to_django()
+        return _protocol_error(request, TemporarilyUnavailable(description))
     page = loader.render_to_string("500.html", {"is_outage": True})
     return HttpResponse(page, status=error.status, headers={**error.headers(), "Cache-Control": "no-store"})
 
@@ -148,7 +148,12 @@ def _failure(
 def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse:
     if is_in_api_lane(request):  # no middleware adds headers there
         return api_view.finished(request, api_view.json_response(api_view.json_bytes({"error": error}), status))
-    return endpoints.answer(Request.of(request), json.dumps({"error": error}).encode(), status).to_django()
+    body = json.dumps({"error": error}).encode()
+    return endpoints.response_of(endpoints.answer(Request.of(request), body, status))
+
+
+def _protocol_error(request: HttpRequest, error: ProtocolError) -> HttpResponse:
+    return endpoints.response_of(endpoints.error_answer(Request.of(request), error))
 
 
 def is_in_api_lane(request: HttpRequest) -> bool:

@@ -19,6 +19,7 @@ from oidc_provider.token import signing
 
 PRECONDITION_FAILED = HTTPStatus.PRECONDITION_FAILED
 _CONDITIONS = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
+PATHS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
 
 

@@ -61,9 +61,6 @@ class JsonView(View):
 class Endpoint(JsonView):
     """An endpoint for programs. A handler takes a `hot.Request` and returns an Answer, or raises a ProtocolError."""
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.respond(Request.of(request)).to_django()
-
     def respond(self, request: Request) -> Answer:
         """Return the answer, also for errors."""
         try:
@@ -78,10 +75,6 @@ class Endpoint(JsonView):
             raise self.not_allowed()
         handler: Callable[[Request], Answer] = getattr(self, "get" if method == "head" else method)
         return handler(request)
-
-    def failed(self, request: Request) -> Answer:
-        """Return 500 for an unexpected exception of `respond`, with the body of Django's handler."""
-        return answer(request, INTERNAL_ERROR, 500)
 
 
 class LimitedEndpoint(Endpoint):
@@ -140,13 +133,13 @@ class LimitedPage(JsonView):
             return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return error_answer(Request.of(request), self.not_allowed()).to_django()
+        return response_of(error_answer(Request.of(request), self.not_allowed()))
 
 
 def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:
     """Return `refused`, as a page for a client that names text/html before JSON. Reads no session."""
     if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
-        return refused.to_django()
+        return response_of(refused)
     seconds = refused.headers.get("Retry-After", "")
     context = {"is_over_limit": refused.status == TOO_MANY_REQUESTS, "seconds": seconds, "status": refused.status}
     page = render(request, "oidc_provider/refused.html", context, status=refused.status)
@@ -184,7 +177,6 @@ def prefers_json(request: HttpRequest) -> bool:
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
-INTERNAL_ERROR = b'{"error": "errors.internal"}'
 # As on pages, except that a popup keeps its opener: apps may open a sign-in in a popup.
 _HEADERS = {
     "Content-Type": "application/json",
@@ -215,6 +207,14 @@ def error_answer(request: Request, error: ProtocolError) -> Answer:
     body = {"error": error.error, "error_description": error.description}
     request_context.failed(error.error)
     return answer(request, json.dumps(body).encode(), error.status, error.headers())
+
+
+def response_of(answer: Answer) -> HttpResponse:
+    """Return `answer` for a page that Django serves."""
+    response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
+    if "Content-Type" not in answer.headers:  # an answer without a body has none
+        del response.headers["Content-Type"]
+    return response
 
 
 def too_many_requests(request: Request, seconds_left: int) -> Answer:

@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker
 from tests.support import databases, environment, metric_values
 
 environment.prepare()
-pytest_plugins = ["tests.support.no_skips", "tests.support.live_servers"]
+pytest_plugins = ["tests.support.client", "tests.support.no_skips", "tests.support.live_servers"]
 
 
 def pytest_configure() -> None:

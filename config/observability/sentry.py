@@ -63,10 +63,10 @@ def _prepared(event: Any, hint: dict[str, Any]) -> Any:
 def _route(hint: dict[str, Any], context: request_context.RequestContext | None) -> str:
     from config.web import middleware  # once apps are loaded
 
+    if context is not None and (known := context.job or context.route):
+        return known
     request = getattr(hint.get("log_record"), "request", None)
-    if request is not None:
-        return middleware.route_of(request)
-    return (context.job or context.route) if context is not None else ""
+    return middleware.route_of(request) if request is not None else ""
 
 
 @functools.cache

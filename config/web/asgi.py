@@ -2,7 +2,7 @@
 
     granian --interface asgi config.asgi:application
 
-Serves only reads of presence, and reads no body; `config.web.wsgi` serves everything.
+Serves only the event streams of presence, and reads no body; `config.web.wsgi` serves everything.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-SERVED = ("/api/lookup/presence/", "/healthz", "/readyz", "/metrics")
+SERVED = ("/healthz", "/readyz", "/metrics")
+PRESENCE, EVENTS = "/api/lookup/presence/", "/events"
 NOT_FOUND = "/api"
 SCHEME = urlsplit(settings.BASE_URL).scheme
 _OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect"}
@@ -85,8 +86,14 @@ def _cleaned(scope: Scope) -> Scope:
     underscore: Django reads `X_A` as `X-A`.
     """
     headers = [(name, value) for name, value in scope["headers"] if b"_" not in name and name.lower() not in _OF_BODIES]
-    path = scope["path"] if scope["path"].startswith(SERVED) else NOT_FOUND
-    return {**scope, "scheme": SCHEME, "path": path, "headers": headers}
+    path = scope["path"]
+    is_served = path.startswith(SERVED) or is_stream(path)
+    return {**scope, "scheme": SCHEME, "path": path if is_served else NOT_FOUND, "headers": headers}
+
+
+def is_stream(path: str) -> bool:
+    """Return whether a path is an event stream's."""
+    return path.startswith(PRESENCE) and path.endswith(EVENTS)
 
 
 def _without_body(receive: Receive) -> Receive:

@@ -95,7 +95,7 @@ class Call:
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         await asgi.application(scope, receive, send)
-    elif scope["path"].startswith("/api/lookup/presence/") and scope["path"].endswith("/events"):
+    elif asgi.is_stream(scope["path"]):
         with contextlib.suppress(TimeoutError):
             await asgi.application(scope, receive, _at_pace(send))
     else:
@@ -105,8 +105,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     environ = _environ(scope)
     has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
-    if not has_body and (asked := lane.find(environ)) is not None and asked.is_read:
-        await _answer_read(asked, send)
+    if not has_body and (call := lane.find(environ)) is not None and call.is_read:
+        await _answer_read(call, send)
         return
     body = ReceivedBody(receive, has_any=has_body)
     waits_to_send = "HTTP_EXPECT" in environ  # until it is read (RFC 9110 §10.1.1)
@@ -129,17 +129,17 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
         body.abandon()
 
 
-async def _answer_read(asked: lane.Asked, send: Send) -> None:
+async def _answer_read(call: lane.Call, send: Send) -> None:
     loop = asyncio.get_running_loop()
     events._set_running_loop(None)
     try:
-        answer: Answer | None = hot.without_waiting(asked.answer)
+        answer: Answer | None = hot.without_waiting(call.answer)
     except MustWait:
         answer = None
     finally:
         events._set_running_loop(loop)
     if answer is None:
-        answer = await loop.run_in_executor(_threads, asked.answer)
+        answer = await loop.run_in_executor(_threads, call.answer)
     request_id = answer.headers.pop(request_context.HEADER)  # another one each time: not to be kept by `_encoded`
     headers = [*map(_encoded, answer.headers.items()), (b"X-Request-Id", request_id.encode())]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from accounts.kept_settings import from_settings
+
+
+def of(meta: Mapping[str, Any]) -> str:
+    """Return the host that a request names, in lower case; without the header that of the server, with its port.
+
+    `meta`: a WSGI environ, or the META of a request.
+    """
+    host: str | None = meta.get("HTTP_HOST")
+    return f"{meta['SERVER_NAME']}:{meta['SERVER_PORT']}".lower() if host is None else host.lower()
 
 
 @from_settings

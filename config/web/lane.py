@@ -1,114 +1,112 @@
-"""Answers the busiest endpoints before Django's handler, by the function that their Django view calls.
+"""Answers the busiest endpoints without Django's handler: one function from a small request value to the bytes.
 
-Django answers the rest: another host, another method, an address that the edge proxy did not set, a large body.
-tests/config/test_hot_lane.py sends requests both ways and compares the answers.
+It answers every method and every host of these paths, refusals included (`config.web.door`). Django has other paths,
+the host that only serves files, and the pages that refuse a request for a document outside /api/.
 """
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterator, Mapping
-from time import perf_counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest, get_path_info
+from django.http import HttpResponse
 from django.urls import URLResolver, get_resolver
 
-from accounts import client_address, request_context
+from accounts import request_context
 from accounts.databases import database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
-from accounts.request_context import RequestContext
+from config import views
 from config.observability import observation
-from config.observability.observation import AnsweredRequest
-from config.web import compression, hosts, nul_bytes, request_body
+from config.web import compression, door, hosts, request_body
+from config.web.door import Visit
 
-METHODS = frozenset({"GET", "HEAD", "POST"})
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
-_PLAIN = re.compile(r"[A-Za-z0-9._-]+")  # what a parameter holds that needs no decoding
-
-logger = logging.getLogger("django.request")
 
 
 class HotView(Protocol):
-    """A view that can be answered here."""
+    """A view that is answered here."""
 
     def respond(self, request: Request, **parameters: str) -> Answer: ...
 
-    def failed(self, request: Request) -> Answer:
-        """Return 500, where `respond` raised an unexpected exception."""
 
-
-class Asked(NamedTuple):
+class Call(NamedTuple):
     """A request that is answered here. `route`: of its URL, as metrics name it."""
 
     view: HotView
-    request: Request
-    parameters: dict[str, str]
-    address: str
     route: str
-    context: RequestContext
+    parameters: dict[str, str]
+    environ: dict[str, Any]
+    request: Request
+    visit: Visit
 
     @property
     def is_read(self) -> bool:
         """Whether the answer needs a few reads by key at most, or raises MustWait."""
-        return self.request.method != "POST" and getattr(self.view, "is_read", False)
+        return self.environ["REQUEST_METHOD"] != "POST" and getattr(self.view, "is_read", False)
 
     def answer(self) -> Answer:
         """Return the answer. After MustWait, call it again: the request is counted once."""
-        context, began_at = self.context, perf_counter()
-        token = request_context.current.set(context)
-        try:
-            answer = self._answer()
-        finally:
-            request_context.current.reset(token)
-        answer.headers[request_context.HEADER] = context.request_id
-        answered = AnsweredRequest(
-            context,
-            route=self.route,
-            method=self.request.method,
-            path=self.request.meta["PATH_INFO"],
-            status=answer.status,
-            address=self.address,
-            began_at=began_at,
-        )
-        answered.end(len(answer.body))
+        environ, visit = self.environ, self.visit
+        with visit:
+            try:
+                answer = self._answer()
+            finally:
+                _let_go()
+        answer.headers[request_context.HEADER] = visit.context.request_id
+        path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
+        visit.answered(route=self.route, method=method, path=path, status=answer.status).end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
-        current = client_address.current.set(self.address)
+        environ = self.environ
+        if (refuse := self.visit.refusal()) is not None:
+            return _answer_of(refuse(WSGIRequest(environ)))
+        if request_body.HAS_NO_PLACE in environ:
+            return _answer_of(views.too_many_uploads(WSGIRequest(environ)))
         try:
-            return _compressed(_responded(self.view, self.request, self.parameters), self.request.meta)
-        finally:
-            client_address.current.reset(current)
-            _let_go()
+            answer = self.view.respond(self.request, **self.parameters)
+        except Exception as error:  # as Django's handler, which no exception passes
+            return _answer_of(door.failed(environ, error))
+        return _compressed(answer, environ)
 
 
-def answer(environ: Mapping[str, Any]) -> Answer | None:
-    """Return the answer to the request of a WSGI environ; None where Django has to answer."""
-    asked = find(environ)
-    return None if asked is None else asked.answer()
-
-
-def find(environ: Mapping[str, Any]) -> Asked | None:
-    """Return the request of a WSGI environ with its view; None where Django has to answer."""
+def find(environ: dict[str, Any]) -> Call | None:
+    """Return the call of a WSGI environ; None where Django has to answer."""
     path = environ.get("PATH_INFO", "")
-    found = routes().find(path)
-    if found is None or environ["REQUEST_METHOD"] not in METHODS:
+    found = routes().find(path if path.isascii() else get_path_info(environ))
+    if found is None or _is_refused_by_page(path, environ):
         return None
-    if environ.get("HTTP_HOST", "").lower() not in hosts.of_endpoints():
-        return None
-    if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or nul_bytes.refusal(environ)):
-        return None  # middleware of pages has a say there
-    address = client_address.of(environ)
-    if address is None or request_body.is_large(environ):
-        return None
+    host = hosts.of(environ)
+    if host not in hosts.of_endpoints() and host in hosts.served():
+        return None  # it only serves files
     (view, route), parameters = found
+    visit = Visit(environ)
+    visit.context.route = route
     request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-    context = observation.begin(environ)
-    context.route = route
-    return Asked(view, request, parameters, address, route, context)
+    return Call(view, route, parameters, environ, request, visit)
+
+
+def answer(environ: dict[str, Any]) -> Answer | None:
+    """Return the answer to the request of a WSGI environ; None where Django has to answer."""
+    call = find(environ)
+    return None if call is None else call.answer()
+
+
+def _is_refused_by_page(path: str, environ: dict[str, Any]) -> bool:
+    """Return whether a document outside /api/ is asked for in a way that Django's middleware refuses with a page."""
+    return not path.startswith("/api/") and (
+        environ["REQUEST_METHOD"].upper() == "TRACE"
+        or request_body.HAS_NO_PLACE in environ
+        or request_body.is_too_large_for_its_page(environ)
+    )
+
+
+def _answer_of(response: HttpResponse) -> Answer:
+    return Answer(response.status_code, dict(response.headers), response.content)
 
 
 def _let_go() -> None:
@@ -122,17 +120,10 @@ def _let_go() -> None:
         held.close_if_unusable_or_obsolete()
 
 
-def _responded(view: HotView, request: Request, parameters: dict[str, str]) -> Answer:
-    try:
-        return view.respond(request, **parameters)
-    except Exception as error:  # as Django's handler, which no exception passes
-        logger.error("Internal Server Error: %s", request.meta["PATH_INFO"], exc_info=error)
-        return view.failed(request)
-
-
-def _compressed(answer: Answer, environ: Mapping[str, Any]) -> Answer:
-    path = environ.get("PATH_INFO", "")
-    if len(answer.body) < compression.SMALLEST_JSON or compression.holds_secret(answer.headers, path):
+def _compressed(answer: Answer, environ: dict[str, Any]) -> Answer:
+    if len(answer.body) < compression.SMALLEST_JSON:
+        return answer
+    if compression.holds_secret(answer.headers, environ["PATH_INFO"]):
         return answer
     headers = dict(answer.headers)
     body = compression.json_body(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
@@ -140,7 +131,7 @@ def _compressed(answer: Answer, environ: Mapping[str, Any]) -> Answer:
 
 
 class Endpoint(NamedTuple):
-    """A view that can be answered here. `route`: as metrics name it."""
+    """A view that is answered here. `route`: as metrics name it."""
 
     view: HotView
     route: str
@@ -151,12 +142,12 @@ class Routes:
 
     def __init__(self, urlconf: str) -> None:
         self._exact: dict[str, Endpoint] = {}
-        self._by_parent: dict[str, tuple[Endpoint, str]] = {}
+        self._by_parent: dict[str, tuple[Endpoint, str, bool]] = {}  # by name, and whether it may be empty
         for route, view_class in _endpoints(get_resolver(urlconf)):
             endpoint = Endpoint(view_class(), observation.label_of(route))
             parameter = _PARAMETER.fullmatch(route)
             if parameter:
-                self._by_parent[parameter[1]] = endpoint, parameter[2] or parameter[3]
+                self._by_parent[parameter[1]] = endpoint, parameter[2] or parameter[3], parameter[3] is not None
             else:
                 self._exact[route] = endpoint
 
@@ -164,13 +155,13 @@ class Routes:
         return self.find(path) is not None
 
     def find(self, path: str) -> tuple[Endpoint, dict[str, str]] | None:
-        """The endpoint of a path and the parameters of the path; None where there is none here."""
+        """Return the endpoint of a path and the parameters of the path; None where there is none here."""
         endpoint = self._exact.get(path)
         if endpoint is not None:
             return endpoint, {}
         parent, _, last = path.rpartition("/")
         found = self._by_parent.get(parent)
-        if found is None or not _PLAIN.fullmatch(last):
+        if found is None or not (last or found[2]):
             return None
         return found[0], {found[1]: last}
 

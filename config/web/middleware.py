@@ -1,7 +1,6 @@
 """The middleware of the service."""
 
 from collections.abc import Callable, MutableMapping
-from time import perf_counter
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -11,13 +10,11 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.core.exceptions import DisallowedHost
 from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
     HttpResponseNotAllowed,
-    JsonResponse,
     StreamingHttpResponse,
 )
 from django.middleware.gzip import GZipMiddleware
@@ -25,44 +22,52 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
-from accounts import client_address, content_security, request_context, waiting_apps
-from accounts.errors import Forbidden
+from accounts import content_security, request_context, waiting_apps
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
-from config.web import compression, hosts, lane, nul_bytes, request_body
+from config.web import compression, door, hosts, request_body
+from config.web.door import Visit
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
-class ObservationMiddleware:
-    """Observes each request that `config.web.lane` leaves to Django, refused ones too."""
+class DoorMiddleware:
+    """Passes each request that the lane leaves to Django through `config.web.door`, and observes it to its end.
+
+    Probes and scrapes are served under the host of BASE_URL: on a cluster they name a pod's address, which is not in
+    ALLOWED_HOSTS. Absolute URLs are made from BASE_URL, not from the header: the libraries build the links of mails and
+    the redirect URLs of other services by `build_absolute_uri`.
+    """
+
+    PROBES = frozenset({"/healthz", "/readyz", "/readyz/host", "/metrics"})
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
+        self.host = urlsplit(settings.BASE_URL).netloc
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        context, began_at = observation.begin(request.META), perf_counter()
-        token = request_context.current.set(context)
-        try:
-            response = self.get_response(request)
-        finally:
-            request_context.current.reset(token)
-        response.headers[request_context.HEADER] = context.request_id
-        context.user_id = context.user_id or _user_of_session(request)
-        answered = AnsweredRequest(
-            context,
-            route=route_of(request),
-            method=request.method or "",
-            path=request.path_info,
-            status=response.status_code,
-            address=client_address.of(request.META) or "",
-            began_at=began_at,
+        if request.path_info in self.PROBES:
+            request.META["HTTP_HOST"] = self.host
+        visit = Visit(request.META)
+        with visit:
+            refuse = visit.refusal()
+            response = refuse(request) if refuse else self._answer(request)
+        response.headers[request_context.HEADER] = visit.context.request_id
+        visit.context.user_id = visit.context.user_id or _user_of_session(request)
+        answered = visit.answered(
+            route=route_of(request), method=request.method or "", path=request.path_info, status=response.status_code
         )
         if observation.has_end():
             self._end_with_answer(response, answered)
         return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
+        vars(request)["_current_scheme_host"] = settings.BASE_URL  # the cached property that it reads
+        if "\x00" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
+            del request.COOKIES[settings.SESSION_COOKIE_NAME]
+        return self.get_response(request)
 
     def _end_with_answer(self, response: HttpResponse | StreamingHttpResponse, answered: AnsweredRequest) -> None:
         if not isinstance(response, StreamingHttpResponse):
@@ -90,60 +95,6 @@ def _user_of_session(request: HttpRequest) -> str:
     return str(read.get(SESSION_KEY, ""))
 
 
-class EdgeProxyMiddleware:
-    """Refuses a request that went around the edge proxy, whatever its path, before any route runs.
-
-    Leaves the client's address in `client_address.current` for the limits and the audit trail.
-    """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        address = client_address.of(request.META)
-        if address is None:
-            request_context.failed(Forbidden.error)
-            return JsonResponse(Forbidden().body(), status=Forbidden.status)
-        token = client_address.current.set(address)
-        try:
-            return self.get_response(request)
-        finally:
-            client_address.current.reset(token)
-
-
-class OperatorsHostMiddleware:
-    """Serves probes and scrapes under the host of BASE_URL: on a cluster they use a pod's address, which is not in
-    ALLOWED_HOSTS.
-    """
-
-    PATHS = frozenset({"/healthz", "/readyz", "/readyz/host", "/metrics"})
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-        self.host = urlsplit(settings.BASE_URL).netloc
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in self.PATHS:
-            request.META["HTTP_HOST"] = self.host
-        return self.get_response(request)
-
-
-class HostMiddleware:
-    """Refuses every host but those of `config.web.hosts`, and makes absolute URLs from BASE_URL, not from the header.
-
-    The libraries build the links of mails and the redirect URLs of other services by `build_absolute_uri`.
-    """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if (host := request.get_host()).lower() not in hosts.served():
-            raise DisallowedHost(f"Invalid HTTP_HOST header: {host!r}.")  # answered 400
-        vars(request)["_current_scheme_host"] = settings.BASE_URL  # the cached property that it reads
-        return self.get_response(request)
-
-
 class CompressionMiddleware(GZipMiddleware):
     """Compresses pages and texts from 1 kB and JSON from 4 kB on; files, streams and secrets never."""
 
@@ -167,23 +118,8 @@ class CompressionMiddleware(GZipMiddleware):
         return super().process_response(request, response)
 
 
-class NulByteMiddleware:
-    """Refuses requests with a NUL byte (`config.web.nul_bytes`), and drops a session cookie with one."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        status = nul_bytes.refusal(request.META)
-        if status:
-            return views.not_found(request) if status == nul_bytes.IN_PATH else views.bad_request(request)
-        if "\x00" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
-            del request.COOKIES[settings.SESSION_COOKIE_NAME]
-        return self.get_response(request)
-
-
 class ApiMiddleware:
-    """Takes requests under /api/, the pages of a sign-in aside, straight to their view.
+    """Takes requests under /api/ that the lane leaves to Django straight to their view; not those of a sign-in.
 
     Such a view needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
     than many an answer. Exceptions of a view go the usual way, to Django's log and `config.views`.
@@ -193,17 +129,13 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not views.is_in_api_lane(request) and not self._is_protocol(request.path_info):
+        if not views.is_in_api_lane(request):
             return self.get_response(request)
         if request.META.get(request_body.HAS_NO_PLACE):
             return views.too_many_uploads(request)
         match = request.resolver_match = resolve(request.path_info)
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         return response
-
-    def _is_protocol(self, path: str) -> bool:
-        """Whether the path is an endpoint of the sign-in provider for programs."""
-        return path.startswith("/api/auth/") and path in lane.routes()
 
 
 class TraceMiddleware:
@@ -231,7 +163,7 @@ class ContentMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         if request.get_host().lower() not in hosts.of_endpoints():
             urls = "imagehost.content_urls"
-        elif request.path_info.startswith(("/media/", "/uploads/")):
+        elif request.path_info.startswith(door.FILES):
             urls = settings.ROOT_URLCONF
         else:
             return self.get_response(request)

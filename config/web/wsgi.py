@@ -6,19 +6,22 @@ from collections.abc import Iterable
 from http.client import responses
 from typing import Any
 from urllib.parse import urlsplit
+from wsgiref.types import WSGIApplication
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config import start, stores
-from config.web import graceful_shutdown, lane, request_body
+from config.web import graceful_shutdown, request_body
 from config.web.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
 stores.bound_waits()
 django_application = get_wsgi_application()
+from config.web import lane  # noqa: E402 - it needs the apps that the line above loads
+
 SCHEME = urlsplit(settings.BASE_URL).scheme
 graceful_shutdown.end_streams()
 graceful_shutdown.end_with_parent()
@@ -35,26 +38,31 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
         body.drain()
 
 
-def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Django with what only the settings know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
+def serve(environ: dict[str, Any], start_response: Any, django: WSGIApplication | None = None) -> Iterable[bytes]:
+    """Answer by the lane (`config.web.lane`), or else by `django`, which tests replace. The scheme is that of BASE_URL.
 
     A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
     Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),
-    which name one, too. The busiest endpoints are answered before Django (`config.web.lane`). A large body takes a
-    place (`config.web.request_body`).
+    which name one, too. A large body takes a place (`config.web.request_body`).
     """
     environ["wsgi.url_scheme"] = SCHEME
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower() or "*" in content_type:
         parameters = content_type.split(";")
         environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
-    found = lane.answer(environ)
-    if found is not None:
-        status = f"{found.status} {responses.get(found.status, 'Unknown Status Code')}"
-        start_response(status, list(found.headers.items()))
-        return [found.body]
+    if not request_body.is_large(environ):
+        return _answer(environ, start_response, django or django_application)
     with request_body.place(environ):
-        return django_application(environ, start_response)
+        return _answer(environ, start_response, django or django_application)
+
+
+def _answer(environ: dict[str, Any], start_response: Any, django: WSGIApplication) -> Iterable[bytes]:
+    found = lane.answer(environ)
+    if found is None:
+        return django(environ, start_response)
+    status = f"{found.status} {responses.get(found.status, 'Unknown Status Code')}"
+    start_response(status, list(found.headers.items()))
+    return [found.body]
 
 
 def _names_a_codec(parameter: str) -> bool:

@@ -69,6 +69,7 @@ def test_no_body_and_no_word_of_one_reaches_django(seen: list[tuple[Message, lis
     [
         ("/api/lookup/presence/268473310986240001/events", "/api/lookup/presence/268473310986240001/events"),
         ("/healthz", "/healthz"),
+        ("/api/lookup/presence/268473310986240001", "/api"),
         ("/", "/api"),
         ("/api/lookup/user", "/api"),
     ],

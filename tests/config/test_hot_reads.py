@@ -8,7 +8,7 @@ from accounts import hot, limits
 from accounts.hot import MustWait
 from accounts.models import ApiKey, Permission
 from config.web import lane
-from config.web.lane import Asked
+from config.web.lane import Call
 from lookup.models import ProfileDocument
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import ProfileFactory
@@ -26,7 +26,7 @@ def key() -> ApiKey:
     return ApiKeyFactory(secret=SECRET, permissions=list(Permission.values))
 
 
-def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET) -> Asked:
+def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET) -> Call:
     headers = {"HTTP_HOST": "127.0.0.1:8000", "HTTP_X_API_KEY": secret, "REMOTE_ADDR": "203.0.113.7"}
     request = {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "wsgi.url_scheme": "http"}
     found = lane.find({**request, **headers})
@@ -34,7 +34,7 @@ def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = 
     return found
 
 
-def answered_at_once(asked: Asked) -> hot.Answer:
+def answered_at_once(asked: Call) -> hot.Answer:
     return hot.without_waiting(asked.answer)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import caches
-from django.test import RequestFactory
 from hypothesis import HealthCheck, given, settings, strategies
 
+from accounts.hot import Request
 from demo.chat_platform.running import Simulator
 from presence import members
 from presence.errors import ChatIdInvalid
@@ -75,9 +75,9 @@ def test_an_id_is_17_to_19_digits_or_refused(text: str) -> None:
 
 
 def test_the_view_looks_at_the_id_however_it_was_routed() -> None:
-    request = RequestFactory().get("/")
-    response = PresenceLookup.as_view()(request, chat_id=f"{ID}\n")
-    assert (response.status_code, json.loads(response.content)) == INVALID
+    request = Request({"REQUEST_METHOD": "GET"}, is_secure=False)
+    answer = PresenceLookup().respond(request, chat_id=f"{ID}\n")
+    assert (answer.status, json.loads(answer.body)) == INVALID
 
 
 DAMAGED = ["", "[]", '{"m":[]}', '{"m":{},"g":1,"t":NaN}', "[" * 9999]

@@ -1,0 +1,100 @@
+"""What every request passes, in the lane and in Django alike: its id, the client's address, refusals, its observation.
+
+visit = door.Visit(environ)
+with visit:
+    refuse = visit.refusal()
+    ...
+answered = visit.answered(route=..., method=..., path=..., status=...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+from django.core.exceptions import DisallowedHost
+from django.core.handlers.exception import response_for_exception
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from accounts import client_address, request_context
+from accounts.errors import Forbidden
+from config import views
+from config.observability import observation
+from config.observability.observation import AnsweredRequest
+from config.web import hosts, nul_bytes
+
+FILES = ("/media/", "/uploads/")  # uploaded ones, whose view answers a NUL byte itself
+
+Refusal = Callable[[HttpRequest], HttpResponse]
+
+
+class Visit:
+    """A request from its arrival to its answer. `meta`: a WSGI environ, or the META of a request.
+
+    As a context manager: the id and the address are those of the request that this thread serves.
+    """
+
+    __slots__ = ("_meta", "_tokens", "address", "began_at", "context")
+
+    def __init__(self, meta: Mapping[str, Any]) -> None:
+        self._meta = meta
+        self.began_at = perf_counter()
+        self.context = observation.begin(meta)
+        self.address = client_address.of(meta)
+
+    def __enter__(self) -> None:
+        context = request_context.current.set(self.context)
+        self._tokens = context, client_address.current.set(self.address or "")
+
+    def __exit__(self, *raised: object) -> None:
+        context, address = self._tokens
+        client_address.current.reset(address)
+        request_context.current.reset(context)
+
+    def refusal(self) -> Refusal | None:
+        """Return the view that refuses the request, in this order: it went around the edge proxy, or names a host that
+        is not served, or has a NUL byte; None for a request to be answered."""
+        meta = self._meta
+        if self.address is None:
+            return _forbidden
+        host = hosts.of(meta)
+        if host not in hosts.served():
+            return _bad_host
+        if status := nul_bytes.refusal(meta):
+            if host not in hosts.of_endpoints() or meta["PATH_INFO"].startswith(FILES):
+                return None
+            return views.not_found if status == nul_bytes.IN_PATH else views.bad_request
+        return None
+
+    def answered(self, *, route: str, method: str, path: str, status: int) -> AnsweredRequest:
+        """Count the request; call `end` of what this returns once the whole answer is sent."""
+        return AnsweredRequest(
+            self.context,
+            route=route,
+            method=method,
+            path=path,
+            status=status,
+            address=self.address or "",
+            began_at=self.began_at,
+        )
+
+
+def failed(environ: dict[str, Any], error: Exception) -> HttpResponse:
+    """Return 500, or 503 in an outage, and log `error`, as Django does. Call it while the exception is handled."""
+    return response_for_exception(WSGIRequest(environ), error)
+
+
+def _forbidden(request: HttpRequest) -> HttpResponse:
+    request_context.failed(Forbidden.error)
+    return JsonResponse(Forbidden().body(), status=Forbidden.status)
+
+
+def _bad_host(request: HttpRequest) -> HttpResponse:
+    """Return 400, and log the host as Django does."""
+    try:
+        error = DisallowedHost(f"Invalid HTTP_HOST header: {request.get_host()!r}.")
+    except DisallowedHost as found:
+        error = found
+    return response_for_exception(request, error)
