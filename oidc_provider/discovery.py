@@ -14,7 +14,7 @@ from django.utils.cache import get_conditional_response
 from accounts.hot import Answer, Request
 from oidc_provider import endpoints
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.endpoints import Endpoint, LimitedEndpoint
+from oidc_provider.endpoints import Endpoint
 from oidc_provider.token import signing
 
 PRECONDITION_FAILED = HTTPStatus.PRECONDITION_FAILED
@@ -59,22 +59,19 @@ def document() -> dict[str, Any]:
     }
 
 
-class _Document(Endpoint):
-    """A public JSON document with an ETag, cached and readable from any origin."""
-
-    def answered(self, request: Request, body: bytes) -> Answer:
-        """Answer with `body`, or with 304 or 412 by the request's conditions."""
-        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        refusal = _refusal(request, etag)
-        if refusal is None:
-            answer = endpoints.answer(request, body, headers={"ETag": etag})
-        else:
-            headers = {} if refusal == PRECONDITION_FAILED else {"ETag": etag}
-            answer = endpoints.answer(request, b"", refusal, headers)
-            del answer.headers["Content-Type"]
-        answer.headers["Cache-Control"] = f"public, max-age={int(settings.DISCOVERY_CACHE_TIME.total_seconds())}"
-        answer.headers["Access-Control-Allow-Origin"] = "*"
-        return answer
+def _document(request: Request, body: bytes) -> Answer:
+    """Return `body` with an ETag, cached and readable from any origin; 304 or 412 by the request's conditions."""
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    refusal = _refusal(request, etag)
+    if refusal is None:
+        answer = endpoints.answer(request, body, headers={"ETag": etag})
+    else:
+        headers = {} if refusal == PRECONDITION_FAILED else {"ETag": etag}
+        answer = endpoints.answer(request, b"", refusal, headers)
+        del answer.headers["Content-Type"]
+    answer.headers["Cache-Control"] = f"public, max-age={int(settings.DISCOVERY_CACHE_TIME.total_seconds())}"
+    answer.headers["Access-Control-Allow-Origin"] = "*"
+    return answer
 
 
 def _refusal(request: Request, etag: str) -> int | None:
@@ -87,23 +84,24 @@ def _refusal(request: Request, etag: str) -> int | None:
     return refusal.status_code if refusal is not None else None
 
 
-class Discovery(_Document):
-    """Not limited: clients mostly read it from a cache."""
+class Discovery(Endpoint):
+    """Neither limited nor logged: clients mostly read it from a cache."""
 
     def respond(self, request: Request) -> Answer:
-        answer = super().respond(request)
+        answer = self.handled(request)
         answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"  # no page of a sign-in
         return answer
 
     def get(self, request: Request) -> Answer:
-        return self.answered(request, endpoints.compact(document()))
+        return _document(request, endpoints.compact(document()))
 
 
-class KeySet(LimitedEndpoint, _Document):
+class KeySet(Endpoint):
     """1 query. It answers during an outage of Redis too, so that apps can verify id_tokens."""
 
     endpoint = "jwks"
+    is_for_apps = False
     is_answered_uncounted = True
 
     def get(self, request: Request) -> Answer:
-        return self.answered(request, endpoints.compact(signing.key_set(timezone.now())))
+        return _document(request, endpoints.compact(signing.key_set(timezone.now())))

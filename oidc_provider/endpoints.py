@@ -1,8 +1,4 @@
-"""The base classes of the protocol's endpoints: a limit for each address, request ids, errors in JSON, no CORS.
-
-An `Endpoint` is a function from a `hot.Request` to a `hot.Answer`, called by its Django view and, before Django, by
-`config.web.lane`.
-"""
+"""The protocol's endpoints and pages: a limit for each address, request ids, errors in JSON, no CORS."""
 
 from __future__ import annotations
 
@@ -42,87 +38,60 @@ TOO_MANY_REQUESTS = 429
 FAILURES = (ProtocolError, SigningUnavailable, OperationalError, InterfaceError)
 
 
-class JsonView(View):
-    """Refuses other methods with 405, OPTIONS included, so preflights fail.
+class Endpoint(View):
+    """An endpoint for programs: a handler for each method takes a `hot.Request`, and returns an Answer or raises a
+    ProtocolError. `config.web.lane` calls `respond`; Django never does. OPTIONS is 405, so preflights fail.
 
-    Endpoints read no cookies, so they need no CSRF check.
+    `endpoint`: its name in the limits. `kind`: in the log of requests. `is_for_apps`: no cache keeps answers; errors
+    are logged for the app that the request claims. `is_answered_uncounted`: also while the limit store does not answer.
     """
 
     http_method_names = ["get", "head"]
+    endpoint: ClassVar[str]
+    kind: ClassVar[RequestKind] = RequestKind.ASKED
+    is_for_apps: ClassVar[bool] = True
+    is_answered_uncounted: ClassVar[bool] = False
+
+    def respond(self, request: Request) -> Answer:
+        """Return the answer, also for errors: limit, handler, log, headers."""
+        with request_log.noting(self.kind) as note:
+            answer = over_limit(request, self.endpoint, is_answered_uncounted=self.is_answered_uncounted)
+            if answer is None:
+                answer = self.handled(request, note if self.is_for_apps else None)
+            answer.headers[REQUEST_ID] = note.request_id
+            answer.headers.setdefault("Cache-Control", "no-store")
+            if self.is_for_apps:
+                answer.headers["Pragma"] = "no-cache"
+            return answer
+
+    def handled(self, request: Request, note: Note | None = None) -> Answer:
+        """Return the answer of the handler of the request's method, or that to its error, which `note` then has."""
+        method = request.method.lower()
+        try:
+            if method not in self.http_method_names:
+                raise _not_allowed(self)
+            handler: Callable[[Request], Answer] = getattr(self, "get" if method == "head" else method)
+            return handler(request)
+        except FAILURES as failure:
+            error = _protocol_error(failure)
+        if note is not None:
+            note.client_id = note.client_id or clients.claimed_client_id(request)
+            note.fails(error.error, error.description)
+        return error_answer(request, error)
+
+
+class LimitedPage(View):
+    """A page under /api/auth/, answered by Django: limited, logged and not cached, as an Endpoint.
+
+    Apps send people here from pages of their own, by POST too, so there is no CSRF check. OPTIONS is 405.
+    """
+
+    endpoint: ClassVar[str]
+    kind: ClassVar[RequestKind] = RequestKind.ASKED
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
         return csrf_exempt(super().as_view(**initkwargs))
-
-    def not_allowed(self) -> MethodNotAllowed:
-        return MethodNotAllowed(", ".join(name.upper() for name in self.http_method_names))
-
-
-class Endpoint(JsonView):
-    """An endpoint for programs. A handler takes a `hot.Request` and returns an Answer, or raises a ProtocolError."""
-
-    def respond(self, request: Request) -> Answer:
-        """Return the answer, also for errors."""
-        try:
-            return self.handled(request)
-        except FAILURES as failure:
-            return error_answer(request, _protocol_error(failure))
-
-    def handled(self, request: Request) -> Answer:
-        """Call the handler of the request's method. MethodNotAllowed, and the handler's exceptions."""
-        method = request.method.lower()
-        if method not in self.http_method_names:
-            raise self.not_allowed()
-        handler: Callable[[Request], Answer] = getattr(self, "get" if method == "head" else method)
-        return handler(request)
-
-
-class LimitedEndpoint(Endpoint):
-    """An endpoint under /api/auth/.
-
-    `kind`: in the log of requests. `is_answered_uncounted`: also while the limit store does not answer.
-    """
-
-    endpoint: ClassVar[str]
-    is_answered_uncounted: ClassVar[bool] = False
-    kind: ClassVar[RequestKind] = RequestKind.ASKED
-
-    def respond(self, request: Request) -> Answer:
-        with request_log.noting(self.kind) as note:
-            refusal = over_limit(request, self.endpoint, is_answered_uncounted=self.is_answered_uncounted)
-            answer = refusal or self.noted(request, note)
-            answer.headers[REQUEST_ID] = note.request_id
-            answer.headers.setdefault("Cache-Control", "no-store")
-            return answer
-
-    def noted(self, request: Request, note: Note) -> Answer:
-        """Answer a request within its limit."""
-        return super().respond(request)
-
-
-class ProtocolEndpoint(LimitedEndpoint):
-    """An endpoint for apps: answers are not cached, errors are logged."""
-
-    def respond(self, request: Request) -> Answer:
-        answer = super().respond(request)
-        answer.headers["Pragma"] = "no-cache"
-        return answer
-
-    def noted(self, request: Request, note: Note) -> Answer:
-        try:
-            return self.handled(request)
-        except FAILURES as failure:
-            error = _protocol_error(failure)
-        note.client_id = note.client_id or clients.claimed_client_id(request)
-        note.fails(error.error, error.description)
-        return error_answer(request, error)
-
-
-class LimitedPage(JsonView):
-    """A page under /api/auth/, answered by Django: limited, logged and not cached, as a LimitedEndpoint."""
-
-    endpoint: ClassVar[str]
-    kind: ClassVar[RequestKind] = RequestKind.ASKED
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with request_log.noting(self.kind) as note:
@@ -133,7 +102,11 @@ class LimitedPage(JsonView):
             return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return response_of(error_answer(Request.of(request), self.not_allowed()))
+        return response_of(error_answer(Request.of(request), _not_allowed(self)))
+
+
+def _not_allowed(view: View) -> MethodNotAllowed:
+    return MethodNotAllowed(", ".join(name.upper() for name in view.http_method_names))
 
 
 def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:

@@ -295,9 +295,7 @@ def _exchange(
         request_log.about(client_id=application.client_id)
         try:
             parameters = Parameters(form, frozenset(), is_malformed=False)
-            found = grants.read_own_code(parameters, application=application, owner=owner)
-            request_log.about(user_id=found.subject.id)
-            answer = grants.exchange(found, parameters, now, only_for=owner)
+            answer = grants.exchange_own(parameters, now, application=application, owner=owner)
         except (ProtocolError, SigningUnavailable) as raised:
             error = raised if isinstance(raised, ProtocolError) else ServerError(_CANNOT_SIGN)
             note.fails(error.error, error.description)

@@ -23,6 +23,7 @@ from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.errors import InvalidGrant, InvalidScope
+from oidc_provider.log import request_log
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
 from oidc_provider.token import claims, issuing, signing, token_queries
@@ -32,32 +33,30 @@ from oidc_provider.token.token_queries import Presented
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
 
-def read_code(form: Parameters, credentials: Credentials) -> Presented:
-    """Return the authenticated app and its code. InvalidClient. 1 query."""
+def exchange(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
+    """Return the token response (RFC 6749 §4.1.4) for a code. InvalidClient before anything else. 2 queries."""
     client_id = clients.lookup_id(credentials.client_id)
-    return _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
+    found = _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
+    return _exchanged(found, form, now)
 
 
-def read_own_code(form: Parameters, *, application: Application, owner: User) -> Presented:
-    """Return the app and its code for the login test of the app's owner. InvalidClient. 1 query.
+def exchange_own(form: Parameters, now: datetime, *, application: Application, owner: User) -> dict[str, Any]:
+    """Return the token response for the login test of the app's owner, made for the owner's own code. 2 queries.
 
-    The owner's session replaces the client secret, of which only the hash is stored.
+    The owner's session replaces the client secret, of which only the hash is stored. InvalidClient as `exchange`.
     """
     if application.user_id != owner.pk:
         raise clients.refused()
     found = token_queries.read_code(application.client_id, digest(form.get("code")))
     if found is None or not found.is_usable:
         raise clients.suspended()
-    return found
-
-
-def exchange(found: Presented, form: Parameters, now: datetime, *, only_for: User | None = None) -> dict[str, Any]:
-    """Return the token response (RFC 6749 §4.1.4) for the code of an authenticated app. 1 query on PostgreSQL.
-
-    `only_for`: the required user of the code.
-    """
-    if only_for and found.pk is not None and found.subject.id != only_for.pk:
+    request_log.about(user_id=found.subject.id)
+    if found.pk is not None and found.subject.id != owner.pk:
         raise InvalidGrant("The code was made for another person.")
+    return _exchanged(found, form, now)
+
+
+def _exchanged(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]:
     uses_pkce = bool(found.code_challenge) or oauth2_settings.PKCE_REQUIRED
     required(form, "code", "redirect_uri", *(["code_verifier"] if uses_pkce else []))
     if found.pk is None:
@@ -79,14 +78,10 @@ def exchange(found: Presented, form: Parameters, now: datetime, *, only_for: Use
     return _response(new, scopes, id_token, now)
 
 
-def read_refresh_token(form: Parameters, credentials: Credentials) -> Presented:
-    """Return the authenticated app and its refresh token. InvalidClient. 1 query."""
+def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
+    """Return the token response (RFC 6749 §6) for a refresh token. InvalidClient before anything else. 2 queries."""
     client_id = clients.lookup_id(credentials.client_id)
-    return _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
-
-
-def refresh(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]:
-    """Return the token response (RFC 6749 §6) for the refresh token of an authenticated app. 1 query on PostgreSQL."""
+    found = _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
     required(form, "refresh_token")
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
         if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > _grace_period():
@@ -111,10 +106,11 @@ def refresh(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]
 
 
 def _authenticated(credentials: Credentials, found: Presented | None) -> Presented:
-    """Return `found`. InvalidClient if the app is unknown or its credentials are wrong."""
+    """Return `found`, and log its user. InvalidClient if the app is unknown or its credentials are wrong."""
     if found is None:
         raise clients.refused()
     clients.check(credentials, found.client_secret, is_usable=found.is_usable)
+    request_log.about(user_id=found.subject.id)
     return found
 
 

@@ -6,21 +6,21 @@ from accounts.hot import Answer, Request
 from oidc_provider import endpoints, parameters, tokens
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
-from oidc_provider.endpoints import ProtocolEndpoint
+from oidc_provider.endpoints import Endpoint
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
 from oidc_provider.log import request_log
 from oidc_provider.models import RequestKind
 from oidc_provider.parameters import Parameters
 from oidc_provider.token import claims, grants
 
-# By grant type: the kind in the request log, the function that reads and the function that answers.
+# By grant type: the kind in the request log, and the function that answers.
 GRANTS = {
-    "authorization_code": (RequestKind.CODE, grants.read_code, grants.exchange),
-    "refresh_token": (RequestKind.REFRESH, grants.read_refresh_token, grants.refresh),
+    "authorization_code": (RequestKind.CODE, grants.exchange),
+    "refresh_token": (RequestKind.REFRESH, grants.refresh),
 }
 
 
-class Token(ProtocolEndpoint):
+class Token(Endpoint):
     """Client authentication comes first, for every grant."""
 
     endpoint = "token"
@@ -31,11 +31,10 @@ class Token(ProtocolEndpoint):
         form = parameters.form_of(request)
         grant = GRANTS.get(form.get("grant_type"))
         if grant is not None:
-            kind, read, respond = grant
+            kind, respond = grant
             request_log.about(kind=kind)
-            found = read(form, _credentials(request, form))
-            request_log.about(user_id=found.subject.id)
-            return endpoints.answer(request, endpoints.compact(respond(found, form, timezone.now())))
+            response = respond(form, _credentials(request, form), timezone.now())
+            return endpoints.answer(request, endpoints.compact(response))
         credentials = _credentials(request, form)
         clients.authenticated_id(credentials)
         if not form.get("grant_type"):
@@ -45,7 +44,7 @@ class Token(ProtocolEndpoint):
         raise UnsupportedGrantType("The grants are authorization_code and refresh_token.")
 
 
-class Introspect(ProtocolEndpoint):
+class Introspect(Endpoint):
     """1 query."""
 
     endpoint = "introspect"
@@ -61,7 +60,7 @@ class Introspect(ProtocolEndpoint):
         return endpoints.answer(request, endpoints.compact(description))
 
 
-class Revoke(ProtocolEndpoint):
+class Revoke(Endpoint):
     """200 with an empty body, also for an unknown token (RFC 7009 §2.2)."""
 
     endpoint = "revoke"
@@ -76,7 +75,7 @@ class Revoke(ProtocolEndpoint):
         return endpoints.answer(request, b"")
 
 
-class UserInfo(ProtocolEndpoint):
+class UserInfo(Endpoint):
     """1 query: the token with app and user."""
 
     endpoint = "userinfo"
