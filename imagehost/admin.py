@@ -92,15 +92,12 @@ class OwnedAdmin(AuditedAdmin):
     """Rows that belong to an owner, which never changes."""
 
     owners = ("owner",)
+    fixed: ClassVar[tuple[str, ...]] = ("owner",)
     related: ClassVar[tuple[str, ...]] = ("owner",)
     autocomplete_fields: ClassVar[tuple[str, ...]] = ("owner",)
 
     def refresh(self, rows: Sequence[Any]) -> None:
         """Does nothing: no document or counter depends on these rows."""
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        read_only = super().get_readonly_fields(request, obj)
-        return ("owner", *read_only) if obj is not None else read_only
 
     def record(self, request: HttpRequest, act: str, rows: Sequence[Any], **data: Any) -> None:
         row = rows[-1]
@@ -210,13 +207,11 @@ class FolderRuleAdmin(OwnedAdmin):
     search_fields = ("=owner__username", "=owner__id", "=folder__id", "^pattern")
     ordering = ("owner", "position", "pk")
     autocomplete_fields = ("owner", "folder")
+    fixed = ("owner", "position")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = ("owner", "kind", "pattern", "folder")
         return (*fields, "position") if obj is not None else fields
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("owner", "position") if obj is not None else ()
 
     @contextmanager
     def changing(self, rows: Sequence[FolderRule]) -> Iterator[None]:

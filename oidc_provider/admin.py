@@ -111,7 +111,7 @@ class ApplicationAdmin(IssuingAdmin):
     owner_field = "user"
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
-    readonly_fields = (
+    fixed = (
         "user",
         "client_id",
         "is_verified",
@@ -137,14 +137,11 @@ class ApplicationAdmin(IssuingAdmin):
         if obj is None:
             return ("user", *(name for name in self.editable if name != "remove_logo"))
         if self.has_change_permission(request, obj):
-            return (*self.editable, *self.readonly_fields)
+            return (*self.editable, *self.fixed)
         return (
             *(name for name in self.editable if name not in {"logo_file", "remove_logo"}),
-            *self.readonly_fields,
+            *self.fixed,
         )
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.readonly_fields if obj is not None else ()
 
     def issue(self, request: HttpRequest, form: ApplicationForm) -> tuple[Application, str]:
         by, owner = staff_of(request), form.cleaned_data["user"]

@@ -98,9 +98,14 @@ class RowsAdmin(admin.ModelAdmin[Any]):
 
 class CheckedListAdmin(RowsAdmin):
     """Rows that belong to users. `owners`: the paths to the user whose page shows a row, then to other users that it is
-    about. Staff need authority over each of them."""
+    about. Staff need authority over each of them. `fixed`: fields that are read-only once the row exists."""
 
     owners: ClassVar[tuple[str, ...]]
+    fixed: ClassVar[tuple[str, ...]] = ()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        read_only = super().get_readonly_fields(request, obj)
+        return (*self.fixed, *read_only) if obj is not None else read_only
 
     def owners_of(self, row: Any) -> list[User]:
         """Return these users, without those who no longer exist."""

@@ -52,6 +52,7 @@ class AliasAddForm(AliasChangeForm):
 @admin.register(Alias)
 class AliasAdmin(AuditedAdmin):
     owners = ("name.user",)
+    fixed = ("name", "user", "profile", "created_at")
     related = ("name__user", "profile")
     list_display = ("name", "user", "redirects", "profile", "created_at")
     list_filter = ("redirects",)
@@ -72,9 +73,6 @@ class AliasAdmin(AuditedAdmin):
         if self.has_change_permission(request, obj):
             return ("name", "user", "profile", "redirects", "has_own_profile", "created_at")
         return ("name", "user", "profile", "redirects", "created_at")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("name", "user", "profile", "created_at") if obj is not None else ()
 
     def save_model(self, request: HttpRequest, obj: Alias, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
         by, data = staff_of(request), form.cleaned_data

@@ -11,7 +11,6 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
 
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
@@ -45,6 +44,7 @@ class CatalogueAdmin(AuditedAdmin):
     """Rows that many profiles show: a change marks these profiles stale, and the next lookup renders them."""
 
     owners = ()
+    fixed: ClassVar[tuple[str, ...]] = ("id",)
 
     @abc.abstractmethod
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
@@ -52,11 +52,6 @@ class CatalogueAdmin(AuditedAdmin):
 
     def refresh(self, rows: Sequence[Any]) -> None:
         documents.mark_stale(self.shown_by(rows))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The id of an existing row is read-only."""
-        read_only = super().get_readonly_fields(request, obj)
-        return (*read_only, "id") if obj is not None else read_only
 
 
 class ContentForm(forms.ModelForm[Any]):

@@ -171,9 +171,7 @@ class MusicItemAdmin(_EntryAdmin):
     list_display = ("music_id", "kind", "title", "artist", "album")
     list_filter = ("kind",)
     search_fields = ("=music_id", "=title")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("kind", "music_id") if obj is not None else ()
+    fixed = ("kind", "music_id")
 
 
 @admin.register(Asset)
@@ -187,6 +185,8 @@ class AssetAdmin(AuditedAdmin):
     ordering = ("-created_at", "pk")
     autocomplete_fields = ("owner",)
     fields = ("owner", "path", "mime", "width", "height", "duration", "created_at")
+    fixed = ("owner",)
+    readonly_fields = ("created_at",)
 
     def changing(self, rows: Sequence[Asset]) -> AbstractContextManager[object]:
         return profiles.changing_all_of(*{row.owner_id for row in rows})
@@ -195,6 +195,3 @@ class AssetAdmin(AuditedAdmin):
         """Renders at once, because comments on other profiles show the owner's picture."""
         with profiles.changing_all_of(*{row.owner_id for row in rows}) as block:
             block.touched.update(block.rows)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("owner", "created_at") if obj is not None else ("created_at",)

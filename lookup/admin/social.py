@@ -55,9 +55,8 @@ class FeedbackVoteAdmin(AuditedAdmin):
     ordering = ("-created_at", "-pk")
     autocomplete_fields = ("user", "voter")
     fields = ("user", "voter", "is_like", "created_at")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("user", "voter", "created_at") if obj is not None else ("created_at",)
+    fixed = ("user", "voter")
+    readonly_fields = ("created_at",)
 
     def write(self, request: HttpRequest, obj: FeedbackVote, form: Any, *, change: bool) -> None:
         if not change:
@@ -92,14 +91,11 @@ class CommentAdmin(AuditedAdmin):
     search_fields = ("=id", "=user__username", "=author__username")
     ordering = ("-created_at", "pk")
     autocomplete_fields = ("user", "author", "parent")
-    kept = ("user", "author", "parent", "like_count", "reply_count", "created_at")
+    fixed = ("user", "author", "parent", "like_count", "reply_count", "created_at")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         written = ("content", "is_pinned")
-        return (*self.kept, *written) if obj is not None else ("user", "author", "parent", *written)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.kept if obj is not None else ()
+        return (*self.fixed, *written) if obj is not None else ("user", "author", "parent", *written)
 
     def write(self, request: HttpRequest, obj: Comment, form: Any, *, change: bool) -> None:
         if change:
