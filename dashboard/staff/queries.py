@@ -132,21 +132,12 @@ class RequestRecord:
 
 
 @dataclass(frozen=True)
-class LockedScope:
-    """A locked scope, and whether one person's apps may register it."""
+class Switch:
+    """A locked scope, and whether one person's apps may register it; or a permission, and whether one key has it."""
 
     name: str
     label: str
-    is_unlocked: bool
-
-
-@dataclass(frozen=True)
-class KeyPermission:
-    """A surface, and whether one key may call it."""
-
-    name: str
-    label: str
-    is_granted: bool
+    is_on: bool
 
 
 @dataclass(frozen=True)
@@ -156,7 +147,7 @@ class KeyRecord:
     key: ApiKey
     state: str
     is_over: bool
-    permissions: list[KeyPermission]
+    permissions: list[Switch]
 
 
 @dataclass(frozen=True)
@@ -205,7 +196,7 @@ class PersonRecord:
     person: User
     aliases: list[str]
     linked_accounts: list[LinkedAccount]
-    scopes: list[LockedScope]
+    scopes: list[Switch]
     applications: list[Application]
     keys: list[KeyRecord]
     requests: list[AccessRequest]
@@ -253,9 +244,7 @@ def of_person(person: User, now: datetime) -> PersonRecord:
         person=person,
         aliases=list(names.order_by("key").values_list("name", flat=True)),
         linked_accounts=list(person.linked_accounts.order_by("kind")),
-        scopes=[
-            LockedScope(name, SCOPES[name].label, is_unlocked=name in person.unlocked_scopes) for name in LOCKED_SCOPES
-        ],
+        scopes=[Switch(name, SCOPES[name].label, name in person.unlocked_scopes) for name in LOCKED_SCOPES],
         applications=list(person.applications.order_by("-created", "-pk")[:SHOWN_ROWS]),
         keys=[_key_record(key, now) for key in person.api_keys.order_by("-created_at", "-pk")[:SHOWN_ROWS]],
         requests=list(person.access_requests.select_related("key", "decided_by").in_turn()[:SHOWN_ROWS]),
@@ -264,10 +253,7 @@ def of_person(person: User, now: datetime) -> PersonRecord:
 
 
 def _key_record(key: ApiKey, now: datetime) -> KeyRecord:
-    permissions = [
-        KeyPermission(permission.value, permission.label, is_granted=key.allows(permission))
-        for permission in Permission
-    ]
+    permissions = [Switch(one.value, one.label, key.allows(one)) for one in Permission]
     state = key_state(key, now)
     return KeyRecord(key, state, is_over=state in OVER, permissions=permissions)
 
