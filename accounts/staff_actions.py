@@ -151,7 +151,7 @@ def _withdrawing(key: ApiKey, permission: Permission) -> list[str]:
 
 
 def _no_grant(key: ApiKey, permission: Permission) -> str:
-    if key.revoked_at is not None or key.is_expired(timezone.now()):
+    if key.is_over(timezone.now()):
         return "This key is revoked or has expired and cannot be used again."
     return f"This key has {permission.value} already." if key.allows(permission) else ""
 

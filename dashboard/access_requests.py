@@ -6,7 +6,6 @@ account lock the same row first, so all of them run one after the other for each
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -44,12 +43,12 @@ def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
 def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
     """Request another permission for the key. ValidationError, by argument."""
     user = _locked_user(key.owner)
-    key = _locked_key(key)
+    key = keys.locked(key)
     if permission not in BY_REQUEST:
         raise ValidationError({"permission": f"{permission} is not a permission that staff grant."})
     if key.allows(permission):
         raise ValidationError({"permission": "The key has this permission already."})
-    if _is_over(key, timezone.now()):
+    if key.is_over(timezone.now()):
         raise ValidationError({"permission": "This key cannot be used again; create a new one."})
     return _ask(user=user, kind=AccessRequest.Kind.PERMISSION, subject=permission, key=key, reason=reason)
 
@@ -75,7 +74,7 @@ def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
         raise ValidationError("This account is banned. Lift the ban first, or deny the request.")
     if request.key is None:
         applications.unlock_scope(owner=request.user, scope=request.subject, by=by, reason=reason)
-    elif _is_over(_locked_key(request.key), timezone.now()):
+    elif keys.locked(request.key).is_over(timezone.now()):
         raise ValidationError("The key was revoked or has expired in the meantime. Deny the request.")
     else:
         keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
@@ -137,16 +136,6 @@ def _locked_user(user: User) -> User:
     if found is None:
         raise ValidationError("This account is banned or deleted.")
     return found
-
-
-def _locked_key(key: ApiKey) -> ApiKey:
-    """With the lock strength of `api_keys`, which may lock the row next."""
-    return ApiKey.objects.select_for_update(of=("self",)).select_related("owner").get(pk=key.pk)
-
-
-def _is_over(key: ApiKey, now: datetime) -> bool:
-    """Whether the key can never be used again; a disabled key can."""
-    return key.revoked_at is not None or key.is_expired(now)
 
 
 def _record(verb: str, request: AccessRequest, by: User, reason: str) -> None:
