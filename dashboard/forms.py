@@ -16,6 +16,15 @@ from accounts.errors import sentences
 _FIELDS = {"expires_at": "ends_on", "permission": "requested"}
 
 
+class Filter(forms.Form):
+    """Filters in the query of a page. Invalid values are ignored."""
+
+    def chosen(self) -> dict[str, str]:
+        """Return the value of each field, or the empty text."""
+        self.full_clean()
+        return {name: self.cleaned_data.get(name, "") for name in self.fields}
+
+
 def show_error(form: forms.BaseForm, error: ValidationError) -> None:
     """Add the error to its field, or above the form."""
     if not hasattr(error, "error_dict"):
@@ -49,9 +58,16 @@ def with_error_message(request: HttpRequest, success: str, operation: Callable[[
 
 
 def confirm(
-    request: HttpRequest, title: str, effects: Sequence[str], button: str, *, back_url: str, **context: object
+    request: HttpRequest,
+    title: str,
+    effects: Sequence[str],
+    button: str,
+    *,
+    back_url: str,
+    template: str = "dashboard/confirm.html",
+    **context: object,
 ) -> HttpResponse:
-    """Return the page that asks before the operation. `effects`: sentences of what it does. `context`: `form`, fields
-    beside the button; `is_harmless`, for a button without a warning."""
+    """Return the page that asks before the operation. `effects`: sentences of what it does. `context`: `form`, further
+    fields; `is_harmless`, for a button without a warning."""
     names = {"title": title, "effects": effects, "button": button, "back_url": back_url}
-    return render(request, "dashboard/confirm.html", {**names, **context})
+    return render(request, template, {**names, **context})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -227,13 +228,7 @@ def _all(rows: QuerySet[Any]) -> Iterator[Any]:
 
 def _values(row: Model, columns: tuple[str, ...]) -> dict[str, object]:
     """By column. A dot leads to a related row; the name then has an underscore."""
-    return {column.replace(".", "_"): _attribute(row, column) for column in columns}
-
-
-def _attribute(row: Any, path: str) -> Any:
-    for name in path.split("."):
-        row = getattr(row, name)
-    return row
+    return {column.replace(".", "_"): attrgetter(column)(row) for column in columns}
 
 
 def _array(items: Iterator[bytes]) -> Iterator[bytes]:

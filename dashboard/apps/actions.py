@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.core import signing
 from django.core.exceptions import ValidationError
@@ -29,18 +29,6 @@ DELETED_MEANWHILE = (
 RESET_MEANWHILE = "The secret was reset after you opened this page. It was not reset again."
 
 
-@dataclass(frozen=True)
-class AppValues:
-    """The values of the form of an app. `links`: by the names in `application_rules.LINKS`. `logo`: a small PNG."""
-
-    name: str
-    redirect_urls: Sequence[str]
-    scopes: Sequence[str]
-    links: dict[str, str] = field(default_factory=dict)
-    logo: bytes | None = None
-    removes_logo: bool = False
-
-
 def new_ticket(owner: User) -> str:
     """Return a signed client id for the form of a new app, so that a form sent twice makes one app."""
     return signing.dumps([owner.pk, new_client_id()], salt=_TICKET)
@@ -58,38 +46,45 @@ def client_id_of(ticket: str, owner: User) -> str:
 
 
 @transaction.atomic
-def register(*, owner: User, client_id: str, values: AppValues) -> RegisteredApp:
-    """Register an app with its logo. ValidationError, by argument of `applications.register`.
+def register(*, owner: User, logo: bytes | None = None, **values: Any) -> RegisteredApp:
+    """Register an app with its logo, a small PNG. ValidationError, by argument of `applications.register`, which takes
+    `values`.
 
     AlreadyRegistered: the form has made its app, which may be deleted by now.
     """
-    registered = applications.register(
-        owner=owner,
-        by=owner,
-        client_id=client_id,
-        name=values.name,
-        redirect_urls=values.redirect_urls,
-        scopes=values.scopes,
-        **values.links,
-    )
-    _change_logo(registered.application, values, owner)
+    registered = applications.register(owner=owner, by=owner, **values)
+    if logo is not None:
+        logos.change(application=registered.application, png=logo, by=owner)
     return registered
 
 
 @transaction.atomic
 def change(
-    *, application: Application, by: User, version: str, values: AppValues, is_sure: bool = False
+    *,
+    application: Application,
+    by: User,
+    version: str,
+    is_sure: bool,
+    redirect_urls: Sequence[str],
+    scopes: Sequence[str],
+    logo: bytes | None,
+    **details: str,
 ) -> Application:
-    """ValidationError: by argument as in `register`; `changed`, for an older state; code `recently_used` unless
-    `is_sure`, for taking away a redirect URL that sign-ins of the last 7 days used."""
+    """Change the app. `logo`: a small PNG, empty to remove it, None to keep it. `details`: name and links.
+
+    ValidationError: by argument as in `register`; `changed`, for an older state; code `recently_used` unless `is_sure`,
+    for a removed redirect URL that sign-ins of the last 7 days used."""
     application = applications.hold(application)
     versions.check(version, application.updated)
     if not is_sure:
-        _check_removals(application, values.redirect_urls, timezone.now())
-    applications.change_details(application=application, by=by, name=values.name, **values.links)
-    applications.change_redirect_urls(application=application, redirect_urls=values.redirect_urls, by=by)
-    applications.change_scopes(application=application, scopes=values.scopes, by=by)
-    _change_logo(application, values, by)
+        _check_removals(application, redirect_urls, timezone.now())
+    applications.change_details(application=application, by=by, **details)
+    applications.change_redirect_urls(application=application, redirect_urls=redirect_urls, by=by)
+    applications.change_scopes(application=application, scopes=scopes, by=by)
+    if logo:
+        logos.change(application=application, png=logo, by=by)
+    elif logo is not None:
+        logos.remove(application=application, by=by)
     application.refresh_from_db()
     return application
 
@@ -108,13 +103,6 @@ def reset_secret(*, application: Application, by: User, version: str) -> str:
         context={"application": application, "by": by},
     )
     return secret
-
-
-def _change_logo(application: Application, values: AppValues, by: User) -> None:
-    if values.logo is not None:
-        logos.change(application=application, png=values.logo, by=by)
-    elif values.removes_logo:
-        logos.remove(application=application, by=by)
 
 
 def _check_removals(application: Application, kept: Sequence[str], now: datetime) -> None:

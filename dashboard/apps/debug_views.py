@@ -176,7 +176,8 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     now = timezone.now()
     request_log.buffer.write()
     form = RequestFilter(request.GET, codes=usage.codes_of(application, now))
-    endpoint, outcome = form.chosen()
+    chosen = form.chosen()
+    endpoint, outcome = chosen["endpoint"], chosen["outcome"]
     found = usage.requests_of(
         application,
         endpoint=endpoint,

@@ -13,10 +13,10 @@ from accounts.models import User
 from dashboard import versions
 from dashboard.access_requests import MAX_REASON
 from dashboard.apps import actions, redirect_editor
-from dashboard.apps.actions import AppValues
 from dashboard.apps.login_test import MISTAKES
 from dashboard.apps.queries import LABELS
 from dashboard.apps.redirect_editor import RedirectRow
+from dashboard.forms import Filter
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import SCOPES, Scope
@@ -101,17 +101,10 @@ class AppForm(forms.Form):
             self.add_error(name, sentences)
         return values
 
-    def values(self) -> AppValues:
-        """What the operation takes; for a form that is valid."""
-        cleaned = self.cleaned_data
-        return AppValues(
-            name=cleaned["name"],
-            redirect_urls=cleaned["redirect_urls"],
-            scopes=cleaned["scopes"],
-            links={name: cleaned[name] for name in application_rules.LINKS},
-            logo=cleaned["logo"],
-            removes_logo=bool(cleaned.get("removes_logo")),
-        )
+    def values(self) -> dict[str, Any]:
+        """Return the arguments of the operation from a valid form."""
+        names = ("name", "redirect_urls", "scopes", "logo", *application_rules.LINKS)
+        return {name: self.cleaned_data[name] for name in names}
 
     def sent_logo(self) -> bytes | None:
         """Return the logo as it would be stored; None: none was sent, or it was refused."""
@@ -183,6 +176,12 @@ class EditAppForm(AppForm):
             "version": versions.of(application.updated),
             **{name: getattr(application, name) for name in application_rules.LINKS},
         }
+
+    def values(self) -> dict[str, Any]:
+        values, cleaned = super().values(), self.cleaned_data
+        if values["logo"] is None and cleaned["removes_logo"]:
+            values["logo"] = b""
+        return {**values, "version": cleaned["version"], "is_sure": cleaned["is_sure"]}
 
     def asks_whether_sure(self) -> bool:
         return self.has_error("__all__", "recently_used")
@@ -264,7 +263,7 @@ class TryForm(forms.Form):
         self.order_fields(self.field_order)
 
 
-class RequestFilter(forms.Form):
+class RequestFilter(Filter):
     """Of a GET. `codes`: the errors that occur."""
 
     def __init__(self, *args: Any, codes: Iterable[str], **kwargs: Any) -> None:
@@ -273,9 +272,3 @@ class RequestFilter(forms.Form):
         outcomes = [("", "Every outcome"), (OK, "Succeeded"), (FAILED, "Failed"), *((code, code) for code in codes)]
         self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False)
         self.fields["outcome"] = forms.ChoiceField(choices=outcomes, required=False)
-
-    def chosen(self) -> tuple[str, str]:
-        """Return endpoint and outcome; empty for every one, and for values that are not choices."""
-        self.full_clean()
-        cleaned = getattr(self, "cleaned_data", {})
-        return cleaned.get("endpoint", ""), cleaned.get("outcome", "")

@@ -21,7 +21,7 @@ from dashboard import access, access_requests
 from dashboard.apps import actions, previews, queries, redirect_editor
 from dashboard.apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameForm, NewAppForm, ResetForm
 from dashboard.apps.queries import AppRow
-from dashboard.forms import is_done, show_error, with_error_message
+from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, applications, logos
@@ -136,7 +136,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and "preview" not in request.POST and form.is_valid():
         client_id = form.cleaned_data["ticket"]
         try:
-            registered = actions.register(owner=request.user, client_id=client_id, values=form.values())
+            registered = actions.register(owner=request.user, client_id=client_id, **form.values())
             return _secret_page(request, registered.application, registered.client_secret, is_new=True)
         except AlreadyRegistered:
             if request.user.applications.filter(client_id=client_id).exists():
@@ -202,18 +202,12 @@ def revoke_tokens(request: SignedInRequest, application: Application) -> HttpRes
         applications.revoke_tokens(application=application, by=request.user)
         messages.success(request, "All tokens of the app revoked.")
         return redirect("application", application.client_id)
-    context = {
-        "application": application,
-        "title": f"Revoke all tokens of {application.name}?",
-        "effects": [
-            "Every code, access token and refresh token of the app stops working at once.",
-            "Its users have to sign in again. Their approvals are kept, so they are not asked again.",
-            "The secret stays as it is.",
-        ],
-        "button": "Revoke all tokens",
-        "back_url": reverse("application_settings", args=[application.client_id]),
-    }
-    return render(request, "dashboard/apps/confirm.html", context)
+    effects = [
+        "Every code, access token and refresh token of the app stops working at once.",
+        "Its users have to sign in again. Their approvals are kept, so they are not asked again.",
+        "The secret stays as it is.",
+    ]
+    return _confirm(request, application, f"Revoke all tokens of {application.name}?", effects, "Revoke all tokens")
 
 
 @access.recently_signed_in
@@ -225,29 +219,26 @@ def delete(request: SignedInRequest, application: Application) -> HttpResponse:
         applications.delete(application=application, by=request.user)
         messages.success(request, f"{application.name} deleted.")
         return redirect("applications")
-    context = {
-        "application": application,
-        "title": f"Delete {application.name}?",
-        "effects": [
-            "The app, its client id and its secret are deleted; users can no longer sign in. This cannot be undone.",
-            "Its tokens stop working at once, and what people approved is forgotten.",
-        ],
-        "form": form,
-        "button": "Delete the app",
-        "back_url": reverse("application_settings", args=[application.client_id]),
-    }
-    return render(request, "dashboard/apps/confirm.html", context)
+    effects = [
+        "The app, its client id and its secret are deleted; users can no longer sign in. This cannot be undone.",
+        "Its tokens stop working at once, and what people approved is forgotten.",
+    ]
+    return _confirm(request, application, f"Delete {application.name}?", effects, "Delete the app", form=form)
+
+
+def _confirm(
+    request: SignedInRequest, application: Application, title: str, effects: list[str], button: str, **more: object
+) -> HttpResponse:
+    back_url = reverse("application_settings", args=[application.client_id])
+    template = "dashboard/apps/confirm.html"
+    return confirm(
+        request, title, effects, button, back_url=back_url, template=template, application=application, **more
+    )
 
 
 def _save(request: SignedInRequest, application: Application, form: EditAppForm) -> None:
     """Save the app, with messages about what the change means."""
-    changed = actions.change(
-        application=application,
-        by=request.user,
-        version=form.cleaned_data["version"],
-        values=form.values(),
-        is_sure=form.cleaned_data["is_sure"],
-    )
+    changed = actions.change(application=application, by=request.user, **form.values())
     messages.success(request, f"{changed.name} saved.")
     for short, long in redirect_editor.slash_pairs(changed.redirect_urls):
         messages.warning(

@@ -7,7 +7,6 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
@@ -258,9 +257,3 @@ def _label_blocks(tokens: list[Token]) -> None:
         elif token.type == "fence":
             number += 1
             token.meta["number"] = number
-
-
-def links_of(tokens: list[Token]) -> list[str]:
-    """Where the page leads."""
-    inline: list[Any] = [child for token in tokens for child in token.children or ()]
-    return [str(child.attrs["href"]) for child in inline if child.type == "link_open"]

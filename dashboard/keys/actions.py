@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -19,35 +19,16 @@ from dashboard.access_requests import SELF_SERVED
 from dashboard.models import AccessRequest
 
 
-@dataclass(frozen=True)
-class NewKey:
-    """The values of a new key. `requested`: permissions that staff grant, for `reason`."""
-
-    name: str
-    permissions: Sequence[str]
-    requested: Sequence[str]
-    reason: str
-    expires_at: datetime | None
-    form_id: str
-
-
 @transaction.atomic
-def make(*, owner: User, wanted: NewKey) -> IssuedKey:
-    """Create the key and its requests to staff, and notify the owner. ValidationError, by argument."""
-    if set(wanted.permissions) - set(SELF_SERVED):
+def make(*, owner: User, permissions: Sequence[str], requested: Sequence[str], reason: str, **values: Any) -> IssuedKey:
+    """Create the key and its requests to staff, and notify the owner. `requested`: permissions that staff grant, for
+    `reason`. `values`: further arguments of `keys.issue`. ValidationError, by argument."""
+    if set(permissions) - set(SELF_SERVED):
         raise ValidationError({"permissions": ["Staff grant this permission: request it."]})
-    issued = keys.issue(
-        owner=owner,
-        permissions=wanted.permissions,
-        name=wanted.name,
-        expires_at=wanted.expires_at,
-        may_be_empty=bool(wanted.requested),
-        form_id=wanted.form_id,
-        by=owner,
-    )
-    for permission in wanted.requested:
-        access_requests.ask_for_permission(key=issued.key, permission=permission, reason=wanted.reason)
-    _notify(issued.key, "A new API key was created", "key_made", {"requested": wanted.requested})
+    issued = keys.issue(owner=owner, permissions=permissions, may_be_empty=bool(requested), by=owner, **values)
+    for permission in requested:
+        access_requests.ask_for_permission(key=issued.key, permission=permission, reason=reason)
+    _notify(issued.key, "A new API key was created", "key_made", {"requested": requested})
     return issued
 
 

@@ -15,7 +15,6 @@ from accounts.models import ApiKey, Permission
 from dashboard import versions
 from dashboard.access_requests import BY_REQUEST, MAX_REASON, SELF_SERVED
 from dashboard.keys import queries
-from dashboard.keys.actions import NewKey
 
 LONGEST_DAYS = 365
 
@@ -131,17 +130,10 @@ class NewKeyForm(EndingForm):
                 self.add_error("reason", "Write what you need it for.")
         return values
 
-    def wanted(self) -> NewKey:
-        """Of a valid form."""
-        values = self.cleaned_data
-        return NewKey(
-            name=values["name"],
-            permissions=values["permissions"],
-            requested=values["requested"],
-            reason=values["reason"],
-            expires_at=self.ends_at(),
-            form_id=values["form_id"],
-        )
+    def values(self) -> dict[str, Any]:
+        """Return the arguments of `actions.make` from a valid form."""
+        names = ("name", "permissions", "requested", "reason", "form_id")
+        return {**{name: self.cleaned_data[name] for name in names}, "expires_at": self.ends_at()}
 
 
 class KeyForm(EndingForm):

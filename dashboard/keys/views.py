@@ -47,8 +47,8 @@ def new(request: SignedInRequest) -> HttpResponse:
     form = NewKeyForm(request.POST or None)
     if form.is_valid():
         try:
-            wanted = form.wanted()
-            return _made(request, actions.make(owner=request.user, wanted=wanted), requested=wanted.requested)
+            issued = actions.make(owner=request.user, **form.values())
+            return _made(request, issued, requested=form.cleaned_data["requested"])
         except ValidationError as error:
             show_error(form, error)
     return render(request, "dashboard/api_keys/new.html", {"form": form})

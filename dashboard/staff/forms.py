@@ -6,6 +6,7 @@ from django import forms
 from django.db.models import TextChoices
 
 from dashboard.access_requests import MAX_REASON
+from dashboard.forms import Filter
 from dashboard.models import AccessRequest
 from dashboard.staff.queries import AppState, Standing
 
@@ -60,15 +61,6 @@ class QueueState(TextChoices):
     ALL = "ALL", "All"
 
 
-class Filter(forms.Form):
-    """Filters in the query of a page. Invalid values are ignored."""
-
-    def chosen(self) -> dict[str, str]:
-        """Each field's value, or the empty text."""
-        self.full_clean()
-        return {name: self.cleaned_data.get(name, "") for name in self.fields}
-
-
 class QueueFilter(Filter):
     """Without a state: pending requests."""
 
@@ -88,17 +80,8 @@ class Search(Filter):
 
     def __init__(self, *args: object, with_email: bool, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
-        called = [
-            "username",
-            "alias",
-            "display name",
-            "address of the profile",
-            "uid",
-            "id",
-            "chat id",
-            *(["email"] if with_email else []),
-        ]
-        self.fields["q"].help_text = f"{self.explanation}{', '.join(called)}."
+        called = "username, alias, display name, address of the profile, uid, id, chat id"
+        self.fields["q"].help_text = f"{self.explanation}{called}{', email' if with_email else ''}."
 
 
 class AppSearch(Search):

@@ -51,9 +51,15 @@ def _answer(
     data = request.POST if request.method == "POST" else None
     form = ReasonForm(data, hint=page.hint, is_required=action.needs_reason, presets=page.presets)
     if not form.is_valid():
-        title, button = page.title.format(name, **options), page.label.format(**options) or action.label
-        more = {"is_harmless": page.is_harmless, "form": form}
-        return confirm(request, title, page.effects(subject, **options), button, back_url=back_url, **more)
+        return confirm(
+            request,
+            page.title.format(name, **options),
+            page.effects(subject, **options),
+            page.label.format(**options) or action.label,
+            back_url=back_url,
+            is_harmless=page.is_harmless,
+            form=form,
+        )
     try:
         actions.perform(action, subject, by=request.user, reason=form.cleaned_data["reason"], **options)
     except (ValidationError, PermissionDenied) as refused:

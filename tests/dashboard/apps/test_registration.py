@@ -14,7 +14,6 @@ from django.utils.datastructures import MultiValueDict
 
 from accounts.models import AuditEvent, User
 from dashboard.apps import actions as apps_actions
-from dashboard.apps.actions import AppValues
 from dashboard.apps.forms import NewAppForm
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.applications import AlreadyRegistered
@@ -221,9 +220,9 @@ def test_a_form_that_is_sent_four_times_at_once_makes_one_app() -> None:
     made: list[str] = []
 
     def act(number: int) -> None:
-        values = AppValues(name="My app", redirect_urls=[URL], scopes=["openid"])
+        values: dict[str, Any] = {"name": "My app", "redirect_urls": [URL], "scopes": ["openid"]}
         with contextlib.suppress(AlreadyRegistered):
-            made.append(apps_actions.register(owner=owner, client_id=client_id, values=values).client_secret)
+            made.append(apps_actions.register(owner=owner, client_id=client_id, **values).client_secret)
 
     together(4, act)
     assert len(made) == 1

@@ -101,7 +101,8 @@ def test_errors_are_counted_by_code_and_lead_to_their_requests(used: Application
         ["invalid_grant", "token", "2"],
     ]
     (link,) = rows[0].xpath(".//a/@href")
-    assert browser.open(link).response.context["form"].chosen() == ("authorize", "")  # none of them is in the log
+    chosen = browser.open(link).response.context["form"].chosen()
+    assert chosen == {"endpoint": "authorize", "outcome": ""}  # none of them is in the log
 
 
 def test_people_count_once_and_in_their_period(used: Application, browser: Browser, user: User) -> None:
