@@ -9,7 +9,6 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -48,14 +47,6 @@ class ReasonForm(forms.Form):
             self.fields[name] = forms.ChoiceField(choices=choices)
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A secret for the answer page."""
-
-    label: str
-    secret: str
-
-
 def staff_of(request: HttpRequest) -> User:
     """The signed-in member of staff."""
     if not isinstance(request.user, User):
@@ -63,8 +54,10 @@ def staff_of(request: HttpRequest) -> User:
     return request.user
 
 
-def show_secrets(request: HttpRequest, *, title: str, secrets: Sequence[Shown], continue_url: str) -> HttpResponse:
-    """The only answer that ever holds these secrets; no cache keeps it."""
+def show_secrets(
+    request: HttpRequest, *, title: str, secrets: Sequence[tuple[str, str]], continue_url: str
+) -> HttpResponse:
+    """Return the only answer that ever holds these secrets, by label; no cache keeps it."""
     context = {**admin.site.each_context(request), "title": title, "secrets": secrets, "continue_url": continue_url}
     response = TemplateResponse(request, "admin/staff_actions/secrets.html", context)
     add_never_cache_headers(response)
@@ -226,7 +219,7 @@ class StaffActionsAdmin(CheckedListAdmin):
                 continue
             done += 1
             if secret is not None:
-                shown.append(Shown(label, secret))
+                shown.append((label, secret))
         back_url = self._back_url(self._remaining(request, objects))
         if shown:
             return show_secrets(request, title=action.label, secrets=shown, continue_url=back_url)
@@ -276,7 +269,7 @@ class IssuingAdmin(StaffActionsAdmin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         secret = vars(obj).pop("_shown_once")
         title = f"The new {self.opts.verbose_name}"
-        return show_secrets(request, title=title, secrets=[Shown(str(obj), secret)], continue_url=self._back_url([obj]))
+        return show_secrets(request, title=title, secrets=[(str(obj), secret)], continue_url=self._back_url([obj]))
 
 
 class ReadOnly:

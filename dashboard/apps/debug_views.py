@@ -145,7 +145,7 @@ def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
         "periods": PERIODS.values(),
         "columns": COLUMNS.values(),
         "table": _table(figures),
-        "columns_and_totals": [(title, getattr(figures.total, name)) for name, title in COLUMNS.items()],
+        "columns_and_totals": [(title, figures.total.counts[name]) for name, title in COLUMNS.items()],
         "chart": _chart(figures),
         "days_kept": settings.REQUEST_LOG_RETENTION.days,
     }
@@ -164,7 +164,7 @@ def usage_csv(request: SignedInRequest, client_id: str, period: str) -> HttpResp
     response.headers["Content-Disposition"] = f'attachment; filename="usage-{application.client_id}-{period}.csv"'
     lines = csv.writer(response)
     lines.writerow(["begins_at", *COLUMNS])
-    lines.writerows([row.begins_at.isoformat(), *(getattr(row, name) for name in COLUMNS)] for row in figures.rows)
+    lines.writerows([row.begins_at.isoformat(), *(row.counts[name] for name in COLUMNS)] for row in figures.rows)
     return response
 
 
@@ -198,12 +198,12 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
 
 def _table(figures: Figures) -> list[tuple[object, list[int]]]:
     """The newest first: when a row begins, and its numbers."""
-    return [(row.begins_at, [getattr(row, name) for name in COLUMNS]) for row in reversed(figures.rows)]
+    return [(row.begins_at, [row.counts[name] for name in COLUMNS]) for row in reversed(figures.rows)]
 
 
 def _chart(figures: Figures) -> Chart:
     is_daily = figures.period.name == "30d"
     names = ("sign_ins", "refreshes", "errors")
-    series = {COLUMNS[name]: [getattr(row, name) for row in figures.rows] for name in names}
+    series = {COLUMNS[name]: [row.counts[name] for row in figures.rows] for name in names}
     labels = [row.begins_at.strftime("%-d %b" if is_daily else "%H:%M") for row in figures.rows]
     return charts.stacked(series, labels, label_every=5 if is_daily else 4)

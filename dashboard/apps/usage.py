@@ -46,23 +46,17 @@ PERIODS = {
 
 @dataclass
 class Row:
-    """One hour or day. `kept`: sign-ins without a consent page, because of an earlier consent."""
+    """One hour or day. `counts`: by the names of COLUMNS."""
 
     begins_at: datetime
-    sign_ins: int = 0
-    refreshes: int = 0
-    shown: int = 0
-    approved: int = 0
-    kept: int = 0
-    denied: int = 0
-    errors: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, outcome: str, count: int) -> None:
         name = _COLUMNS.get((kind, outcome))
         if name is None and outcome not in {OK, REFUSED}:
             name = "errors"
         if name is not None:
-            setattr(self, name, getattr(self, name) + count)
+            self.counts[name] += count
 
 
 _COLUMNS: dict[tuple[str, str], str] = {
@@ -79,7 +73,7 @@ COLUMNS = {
     "refreshes": "Refreshes",
     "shown": "Consents shown",
     "approved": "Approved",
-    "kept": "Approved before",
+    "kept": "Approved before",  # without a consent page
     "denied": "Refused",
     "errors": "Errors",
 }
@@ -105,7 +99,7 @@ class Figures:
 
     @property
     def is_empty(self) -> bool:
-        return not any(getattr(self.total, name) for name in COLUMNS)
+        return not any(self.total.counts.values())
 
 
 def figures(application: Application, period: Period, now: datetime) -> Figures:

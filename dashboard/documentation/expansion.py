@@ -19,7 +19,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import limits, plans
 from accounts.api_keys import keys
-from dashboard.documentation import button_kit, explorer, programs, stacks, tables
+from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
@@ -37,26 +37,27 @@ def fill(text: str) -> str:
 
 
 def values() -> dict[str, str]:
+    """Return the values of the pages, by the names by which they ask for them."""
     free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
-    return {
+    known = {
         "base_url": settings.BASE_URL,
         "site_name": settings.SITE_NAME,
         "upload_cdn_url": settings.UPLOAD_CDN_URL,
         "asset_url": settings.ASSET_URL,
         "image_cdn_url": settings.IMAGE_CDN_URL,
-        "protocol_limit": str(limits.PROTOCOL.amount),
-        "address_limit": str(limits.API_ADDRESS.amount),
-        "key_limit": str(limits.API_KEY.amount),
-        "premium_key_limit": str(limits.API_PREMIUM_KEY.amount),
+        "protocol_limit": limits.PROTOCOL.amount,
+        "address_limit": limits.API_ADDRESS.amount,
+        "key_limit": limits.API_KEY.amount,
+        "premium_key_limit": limits.API_PREMIUM_KEY.amount,
         "code_lifetime": in_words(oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
         "request_lifetime": in_words(int(settings.AUTHORIZATION_REQUEST_LIFETIME.total_seconds())),
-        "access_seconds": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
+        "access_seconds": oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS,
         "access_lifetime": in_words(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
         "grace_period": lifetimes.GRACE_PERIOD,
         "refresh_lifetime": in_words(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
         "id_token_lifetime": in_words(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS),
         "free_file": _megabytes(free.max_file_size),
-        "free_bytes": str(free.max_file_size),
+        "free_bytes": free.max_file_size,
         "free_storage": _gigabytes(free.max_storage),
         "premium_file": _megabytes(premium.max_file_size),
         "premium_storage": _gigabytes(premium.max_storage),
@@ -64,18 +65,6 @@ def values() -> dict[str, str]:
         "imagehost_storage": _gigabytes(imagehost.max_storage),
         "image_types": _image_types(),
         "support": settings.SUPPORT_EMAIL or "the operators",
-        **_counts(),
-    }
-
-
-def _image_types() -> str:
-    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
-    return f"{', '.join(mimes[:-1])} or {mimes[-1]}"
-
-
-def _counts() -> dict[str, str]:
-    """How many of what an account may have, and how long."""
-    counts = {
         "max_apps": application_rules.MAX_APPLICATIONS,
         "max_redirect_urls": redirects.MAX_URLS,
         "max_redirect_length": redirects.MAX_LENGTH,
@@ -86,7 +75,12 @@ def _counts() -> dict[str, str]:
         "max_folders": folders.MAX_FOLDERS,
         "max_rules": rules.MAX_RULES,
     }
-    return {name: str(count) for name, count in counts.items()}
+    return {name: str(value) for name, value in known.items()}
+
+
+def _image_types() -> str:
+    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
+    return f"{', '.join(mimes[:-1])} or {mimes[-1]}"
 
 
 def _megabytes(size: int) -> str:
@@ -124,7 +118,7 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "settings": tables.settings,
         "scopes": tables.scopes,
         "reference": tables.reference,
-        "stacks": stacks.stacks,
+        "stacks": tables.stacks,
         "buttons": button_kit.markdown,
         "styled_buttons": button_kit.styled,
     }

@@ -1,4 +1,4 @@
-"""Markdown of what the code knows: tables of fields, parameters, errors, settings and scopes, and the API reference."""
+"""Markdown of what the code knows: fields, parameters, errors, settings, scopes, ready code and the API reference."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dashboard.apps import error_guide
+from dashboard.apps import code_samples, error_guide
+from dashboard.apps.code_samples import STACKS, Stack
 from dashboard.documentation import api_errors, schema
 from dashboard.documentation.schema import JSON, Operation
 from lookup.openapi import ONLY_TRUE
@@ -275,3 +276,20 @@ def _examples(content: JSON) -> Iterator[str]:
 
 def _first_paragraph(text: str) -> str:
     return text.split("\n\n", maxsplit=1)[0]
+
+
+def stacks() -> str:
+    """Return a choice for each stack, with the code of the app's page Code. curl is last: it is not for an app."""
+    ordered = sorted(STACKS, key=lambda stack: stack.name == "curl")
+    parts = [part for stack in ordered for part in _stack(stack)]
+    return "\n\n".join([":::choices Your stack", *parts, ":::"])
+
+
+def _stack(stack: Stack) -> Iterator[str]:
+    yield f"### {stack.title}"
+    yield f"```{stack.fence} {stack.file}\n{code_samples.open_code(stack).rstrip()}\n```"
+    yield "\n".join(f"- {note}" for note in stack.notes)
+    if stack.callback_path:
+        url = f"{{{{ reader.origin }}}}{code_samples.own_callback(stack)}"
+        yield f"Redirect URL to register: `{url}`, with your own host."
+    yield stack.proof

@@ -29,7 +29,7 @@ def page(request: HttpRequest, slug: str = "") -> HttpResponse:
     texts = {"lead": visitor.fill_html(made.lead), "rest": visitor.fill_html(made.rest)}
     context = {"page": shown, **texts, "headings": made.headings, "own": visitor.own}
     context["has_explorer"] = any(each.page is shown for each in explorer.explorers().values())
-    return _cached(request, render(request, "docs/page.html", {**context, **_contents()}))
+    return _cached(request, render(request, "docs/page.html", {**context, "groups": contents.groups()}))
 
 
 @require_safe
@@ -42,7 +42,7 @@ def markdown_source(request: HttpRequest, slug: str = "") -> HttpResponse:
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:100]
-    context = {"query": query, "results": searching.find(query), **_contents()}
+    context = {"query": query, "results": searching.find(query), "groups": contents.groups()}
     return _cached(request, render(request, "docs/search.html", context))
 
 
@@ -77,7 +77,7 @@ def explore(request: HttpRequest, name: str) -> HttpResponse:
         answer = explorer.send(found, values, request.POST.get("key", "").strip(), beside=request)
     curl = found.curl(values, explorer.encoded)
     context = {"explorer": found, "page": found.page, "form": form, "curl": curl, "answer": answer}
-    response = render(request, "docs/explorer.html", {**context, **_contents()})
+    response = render(request, "docs/explorer.html", {**context, "groups": contents.groups()})
     patch_cache_control(response, private=True, no_store=True)
     return response
 
@@ -105,10 +105,6 @@ def _page_of(slug: str) -> contents.Page:
         return contents.pages()[slug]
     except KeyError:
         raise Http404 from None
-
-
-def _contents() -> dict[str, object]:
-    return {"groups": contents.groups()}
 
 
 def _public(response: HttpResponse) -> HttpResponse:

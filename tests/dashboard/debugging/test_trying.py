@@ -156,7 +156,7 @@ def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Applic
     row = apps_queries.row_of(app)
     assert row.secret_used_at is None
     assert row.last_used_at is not None
-    assert apps_usage.figures(app, apps_usage.PERIODS["24h"], timezone.now()).total.sign_ins == 1
+    assert apps_usage.figures(app, apps_usage.PERIODS["24h"], timezone.now()).total.counts["sign_ins"] == 1
 
 
 def test_a_try_without_a_scope_is_refused_by_the_form(ready: Browser, app: Application) -> None:

@@ -197,4 +197,4 @@ def test_the_texts_of_a_chart_end_before_its_lines_and_are_in_the_middle_below_b
 @pytest.mark.parametrize("period", ["24h", "30d"])
 def test_a_count_of_a_host_whose_clock_is_ahead_stands_in_the_last_row(app: Application, period: str) -> None:
     count(app, RequestKind.CODE, number=3, ago=timedelta(hours=-13))
-    assert apps_usage.figures(app, apps_usage.PERIODS[period], NOON).rows[-1].sign_ins == 3
+    assert apps_usage.figures(app, apps_usage.PERIODS[period], NOON).rows[-1].counts["sign_ins"] == 3
