@@ -80,21 +80,13 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class App:
-    """An app of the user with failed requests since ERRORS_SHOWN_FOR."""
-
-    application: Application
-    errors: int
-
-
-@dataclass(frozen=True)
 class Facts:
     mail: Mail
     security: Security
     storage: Storage
     steps: list[Step]
     apps: int
-    failing_apps: list[App]
+    failing_apps: list[Application]
     keys: int
     ending_keys: list[ApiKey]
     requests: list[AccessRequest]
@@ -140,11 +132,11 @@ def _ending_keys(user: User, now: datetime) -> list[ApiKey]:
     return list(ending.order_by("expires_at", "pk")[:MOST_SHOWN])
 
 
-def _failing_apps(user: User, now: datetime) -> list[App]:
-    """1 query. The most errors first."""
+def _failing_apps(user: User, now: datetime) -> list[Application]:
+    """Return the apps with failed requests since ERRORS_SHOWN_FOR, as `errors`; the most first. 1 query."""
     failed = Q(usage_counts__hour__gte=now - ERRORS_SHOWN_FOR) & ~Q(usage_counts__outcome=OK)
     rows = user.applications.annotate(errors=Sum("usage_counts__count", filter=failed)).filter(errors__gt=0)
-    return [App(row, row.errors) for row in rows.order_by("-errors", "pk")[:MOST_SHOWN]]
+    return list(rows.order_by("-errors", "pk")[:MOST_SHOWN])
 
 
 def _requests(user: User, now: datetime) -> list[AccessRequest]:

@@ -96,9 +96,6 @@ class OwnedAdmin(AuditedAdmin):
     related: ClassVar[tuple[str, ...]] = ("owner",)
     autocomplete_fields: ClassVar[tuple[str, ...]] = ("owner",)
 
-    def refresh(self, rows: Sequence[Any]) -> None:
-        """Does nothing: no document or counter depends on these rows."""
-
     def record(self, request: HttpRequest, act: str, rows: Sequence[Any], **data: Any) -> None:
         row = rows[-1]
         noun = str(self.opts.verbose_name).replace(" ", "_")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -33,9 +32,9 @@ class AuditedAdmin(CheckedListAdmin):
         models.ForeignKey: {"form_class": RowField},
     }
 
-    @abc.abstractmethod
     def refresh(self, rows: Sequence[Any]) -> None:
-        """Update what is derived from these rows: as they were, as they are, or deleted by now."""
+        """Update what is derived from these rows: as they were, as they are, or deleted by now; operations do it
+        themselves."""
 
     def changing(self, rows: Sequence[Any]) -> AbstractContextManager[object]:
         """Lock what `refresh` writes, before the rows are locked. Every change happens inside the block."""

@@ -18,12 +18,13 @@ class UsernameForm(forms.Form):
         help_text=f"{NAME_RULE}.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
-    keeps_old = forms.BooleanField(label="Keep the old name as an alias", required=False, initial=True)
+    keeps_old = forms.BooleanField(
+        required=False, initial=True, help_text="Links to it keep working. Otherwise another user may take the name."
+    )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["keeps_old"].label = f"Keep {user.username} as an alias"
-        self.fields["keeps_old"].help_text = "Links to it keep working. Otherwise another user may take the name."
 
 
 class DisplayNameForm(forms.Form):
@@ -40,13 +41,13 @@ class DeletionForm(forms.Form):
     username = forms.CharField(
         label="Type your username",
         max_length=MAX_NAME_LENGTH,
+        help_text="This prevents deletion by accident.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.fields["username"].help_text = "This prevents deletion by accident."
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]

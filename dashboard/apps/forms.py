@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -27,18 +27,13 @@ FIX_THE_ROWS = "Fix the rows that show an error."
 _STARTS_WITH = ["openid", "identify"]
 
 
-class RedirectUrlsWidget(forms.Widget):
-    """Inputs of one name, which the template writes row by row."""
-
-    def value_from_datadict(self, data: Mapping[str, Any], files: object, name: str) -> list[str]:
-        """A request has several values of a name."""
-        return data.getlist(name) if isinstance(data, MultiValueDict) else []
-
-
 class RedirectUrlsField(forms.Field):
-    """Cleans to the rows that are not empty. `AppForm.redirect_rows` has the error of each row."""
+    """Cleans to the rows that are not empty. `AppForm.redirect_rows` has the error of each row.
 
-    widget = RedirectUrlsWidget
+    The template writes the rows; the widget only reads them.
+    """
+
+    widget = forms.SelectMultiple
 
     def to_python(self, value: list[str] | None) -> list[str]:
         return [url.strip() for url in value or [] if url.strip()]

@@ -71,5 +71,4 @@ class ChangesFeed(Feed[Change, None]):
     def item_updateddate(self, item: Change) -> datetime:
         return item.day
 
-    def item_pubdate(self, item: Change) -> datetime:
-        return item.day
+    item_pubdate = item_updateddate

@@ -57,11 +57,8 @@ def operations() -> Iterator[Operation]:
 
 
 def operation(name: str) -> Operation:
-    """By its operationId; KeyError."""
-    for each in operations():
-        if each.id == name:
-            return each
-    raise KeyError(name)
+    """Return an operation by its operationId; KeyError."""
+    return {each.id: each for each in operations()}[name]
 
 
 def components() -> JSON:
@@ -93,13 +90,9 @@ def choices(rule: JSON) -> list[str]:
 def type_of(rule: JSON) -> str:
     """In words: `string`, `integer`, `array of Badge`, `Asset`."""
     if rule.get("type") == "array":
-        return (
-            f"array of {type_of(rule['items'])}s" if _is_plain(rule["items"]) else f"array of {type_of(rule['items'])}"
-        )
+        items = rule["items"]
+        is_plain = not referred(items) and "type" in items
+        return f"array of {type_of(items)}{'s' if is_plain else ''}"
     if choices(rule):
         return "string"
     return referred(rule) or str(rule.get("type", "any"))
-
-
-def _is_plain(rule: JSON) -> bool:
-    return not referred(rule) and "type" in rule

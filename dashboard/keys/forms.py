@@ -30,7 +30,6 @@ class End(TextChoices):
 
 
 KEEP = "keep"
-ENDS = [(end.value, end.label) for end in End]
 
 
 class Overlap(TextChoices):
@@ -63,7 +62,7 @@ def _reason_field(**options: Any) -> forms.CharField:
 class EndingForm(forms.Form):
     """The two fields that say when a key ends."""
 
-    ends = forms.ChoiceField(label="Expires", choices=ENDS, widget=forms.RadioSelect)
+    ends = forms.ChoiceField(label="Expires", choices=End.choices, widget=forms.RadioSelect)
     ends_on = forms.DateField(
         label="Last day",
         required=False,
@@ -149,7 +148,7 @@ class KeyForm(EndingForm):
         self.initial = {"name": key.name, "ends": KEEP, "version": versions.of(key.changed_at), **self.initial}
         self.key = key
         end = f"{key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else "never"
-        self.fields["ends"].choices = [(KEEP, f"As it is: {end}"), *ENDS]  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["ends"].choices = [(KEEP, f"As it is: {end}"), *End.choices]  # type: ignore[attr-defined]  # a ChoiceField
 
     def values(self) -> dict[str, Any]:
         """Return the arguments of `actions.edit` from a valid form."""

@@ -98,6 +98,3 @@ class AliasAdmin(AuditedAdmin):
         with profiles.changing_all_of(*{alias.name.user_id for alias in rows}):
             for alias in self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"):
                 aliases.remove(alias=alias, by=staff_of(request))
-
-    def refresh(self, rows: Sequence[Any]) -> None:
-        """Nothing: the operations render."""

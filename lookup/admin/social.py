@@ -117,9 +117,6 @@ class CommentAdmin(AuditedAdmin):
             if comment is not None:
                 comments.delete(comment=comment, by=staff_of(request))
 
-    def refresh(self, rows: Sequence[Comment]) -> None:
-        """Nothing: the operations count."""
-
 
 @admin.register(CommentLike)
 class CommentLikeAdmin(AuditedAdmin):

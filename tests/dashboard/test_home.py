@@ -126,7 +126,8 @@ def test_apps_with_errors_in_the_last_24_hours_are_named_the_worst_first(browser
         (fine, timedelta(hours=1), "ok"),
     ):
         UsageCount.objects.create(application=application, hour=now - age, kind="CODE", outcome=outcome, count=3)
-    assert [(app.application, app.errors) for app in home.facts_of(user, now).failing_apps] == [(worse, 6), (bad, 3)]
+    failing = home.facts_of(user, now).failing_apps
+    assert [(app, vars(app)["errors"]) for app in failing] == [(worse, 6), (bad, 3)]
     text = browser.open(HOME).text
     assert "Worse: 6 requests failed" in text
     assert "You have 4 apps" in text
