@@ -140,7 +140,7 @@ def _field(change: Change) -> Value:
 
 def _setting(change: Change) -> Value:
     key, _, name = change.name.partition(".")
-    return _value(f"{settings_form.title_of(key)}: {settings_form.label_of(key, name)}", change)
+    return _value(f"{settings_form.TITLES[key]}: {settings_form.label_of(key, name)}", change)
 
 
 def _value(label: str, change: Change) -> Value:

@@ -43,14 +43,6 @@ class Kind:
         return self.words.noun or str(self.content.model._meta.verbose_name)
 
     @property
-    def lead(self) -> str:
-        return self.words.lead
-
-    @property
-    def empty(self) -> str:
-        return self.words.empty
-
-    @property
     def template(self) -> str:
         """Of a row."""
         return f"dashboard/profile_content/rows/{self.name}.html"

@@ -16,24 +16,20 @@ from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm
 from dashboard.profile import editing
-from dashboard.profile.forms import PLACES, MediaForm
+from dashboard.profile.forms import PLACES, MediaForm, Place
 from lookup import profiles, settings_schema, uploads
 from lookup.models import Asset, Profile
 from lookup.page import url_policy
-from lookup.uploads import MIB, Kind
+from lookup.uploads import MIB
 
 
 @dataclass(frozen=True)
 class Card:
-    place: str
-    title: str
-    lead: str
+    """A place of the page and the file that it shows. `form`: for another file."""
+
+    place: Place
     asset: Asset | None
-    is_image: bool
-    is_sound: bool
     form: MediaForm
-    upload_url: str
-    remove_url: str
 
     @property
     def facts(self) -> str:
@@ -51,38 +47,13 @@ class Card:
         return ", ".join(parts)
 
 
-@dataclass(frozen=True)
-class ChatPicture:
-    """Whether the picture of the chat platform is shown, and whether there is an account that it could come from."""
-
-    is_shown: bool
-    is_linked: bool
-
-
 def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
     """One for each place; `refused` replaces the empty form of its own place. 1 query."""
     assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
-    return [
-        Card(
-            place=place,
-            title=said.title,
-            lead=said.lead,
-            asset=assets.get(getattr(profile, f"{place}_id")),
-            is_image=said.kind is Kind.IMAGE,
-            is_sound=said.kind is Kind.AUDIO,
-            form=refused if refused and refused.place == place else MediaForm(profile=profile, place=place),
-            upload_url=editing.url_of(profile, "profile_media_upload", place=place),
-            remove_url=editing.url_of(profile, "profile_media_remove", place=place),
-        )
-        for place, said in PLACES.items()
-    ]
-
-
-def _chat_picture(profile: Profile) -> ChatPicture:
-    """1 query."""
-    accounts = LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT)
-    chosen = settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"]
-    return ChatPicture(is_shown=chosen, is_linked=accounts.exists())
+    forms = {place: MediaForm(profile=profile, place=place) for place in PLACES}
+    if refused:
+        forms[refused.place] = refused
+    return [Card(PLACES[name], assets.get(getattr(profile, f"{name}_id")), form) for name, form in forms.items()]
 
 
 @access.signed_in
@@ -138,6 +109,7 @@ def mirror(request: SignedInRequest, profile: Profile) -> HttpResponse:
 def _page(request: SignedInRequest, profile: Profile, refused: MediaForm | None = None) -> HttpResponse:
     """With the form that was refused in its place."""
     used = uploads.used_by(request.user)
+    chat_accounts = LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT)
     context: dict[str, Any] = {
         "profile": profile,
         "page_title": "Media",
@@ -145,7 +117,8 @@ def _page(request: SignedInRequest, profile: Profile, refused: MediaForm | None 
         "used": used,
         "quota": uploads.QUOTA,
         "used_in_words": f"{used / uploads.MIB:.1f} of {uploads.QUOTA // uploads.MIB} MB",
-        "chat_picture": _chat_picture(profile),
+        "is_chat_picture_shown": settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"],
+        "is_chat_linked": chat_accounts.exists(),
     }
     response = render(request, "dashboard/profile/media.html", context)
     sources = url_policy.media_sources()

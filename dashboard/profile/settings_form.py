@@ -21,38 +21,32 @@ from lookup.models import Profile
 from lookup.settings_schema import FIELDS, Field
 from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
 
-GROUPS = (
-    ("Page", ("colorsSettings", "cardSettings", "textSettings", "backgroundSettings", "cursorSettings")),
-    ("Top of the page", ("avatarSettings", "usernameSettings", "typewriterSettings", "presenceSettings")),
-    ("What the page lists", ("badgesSettings", "linksSettings", "audioSettings")),
-    ("Sections", ("aboutMeSettings", "skillsSettings", "projectsSettings")),
-    ("Visitors", ("viewsSettings", "feedbackSettings", "commentsSettings")),
-    ("Opening and title", ("enterSettings", "animationSettings", "titleSettings", "metadataSettings")),
-)
-TITLES = {
-    "badgesSettings": "Badges",
-    "linksSettings": "Links",
-    "colorsSettings": "Colors",
-    "cardSettings": "Card",
-    "textSettings": "Text",
-    "usernameSettings": "Username",
-    "avatarSettings": "Picture",
-    "backgroundSettings": "Background",
-    "cursorSettings": "Cursor",
-    "audioSettings": "Audio player",
-    "enterSettings": "Before the page opens",
-    "animationSettings": "Animation",
-    "typewriterSettings": "Typewriter",
-    "titleSettings": "Browser title",
-    "metadataSettings": "Previews in messengers and search",
-    "presenceSettings": "Live presence",
-    "aboutMeSettings": "About me",
-    "skillsSettings": "Skills",
-    "projectsSettings": "Projects",
-    "viewsSettings": "Views",
-    "feedbackSettings": "Likes and dislikes",
-    "commentsSettings": "Comments",
+# Titles of the settings objects, by group, in the order of the page.
+GROUPS = {
+    "Page": {
+        "colorsSettings": "Colors",
+        "cardSettings": "Card",
+        "textSettings": "Text",
+        "backgroundSettings": "Background",
+        "cursorSettings": "Cursor",
+    },
+    "Top of the page": {
+        "avatarSettings": "Picture",
+        "usernameSettings": "Username",
+        "typewriterSettings": "Typewriter",
+        "presenceSettings": "Live presence",
+    },
+    "What the page lists": {"badgesSettings": "Badges", "linksSettings": "Links", "audioSettings": "Audio player"},
+    "Sections": {"aboutMeSettings": "About me", "skillsSettings": "Skills", "projectsSettings": "Projects"},
+    "Visitors": {"viewsSettings": "Views", "feedbackSettings": "Likes and dislikes", "commentsSettings": "Comments"},
+    "Opening and title": {
+        "enterSettings": "Before the page opens",
+        "animationSettings": "Animation",
+        "titleSettings": "Browser title",
+        "metadataSettings": "Previews in messengers and search",
+    },
 }
+TITLES = {key: title for titles in GROUPS.values() for key, title in titles.items()}
 # The settings that our page shows; the others are for API clients.
 ON_PAGE = {
     "badgesSettings": ("monochrome",),
@@ -119,18 +113,10 @@ HELP = {
 }
 
 
-def title_of(key: str) -> str:
-    return TITLES[key]
-
-
 def label_of(key: str, name: str) -> str:
     """Return the name in words: `accentColor` is "Accent color"."""
     words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name)
     return LABELS.get(f"{key}.{name}") or _WORDS.get(name) or words[:1].upper() + words[1:]
-
-
-def help_of(key: str, name: str) -> str:
-    return HELP.get(f"{key}.{name}", "")
 
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -203,7 +189,7 @@ def _form_field(field: Field) -> forms.Field:
     rule = field.rule
     said: Json = {
         "label": label_of(field.key, field.name),
-        "help_text": help_of(field.key, field.name),
+        "help_text": HELP.get(field_name(field), ""),
         "required": False,
     }
     match rule:
@@ -302,13 +288,14 @@ class SettingsForm(forms.Form):
     def groups(self) -> list[Group]:
         """The settings that our page shows, in its order."""
         made = [
-            Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE]) for title, keys in GROUPS
+            Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE])
+            for title, keys in GROUPS.items()
         ]
         return [group for group in made if group.parts]
 
     def for_clients(self) -> Group:
         """The settings that only other programs show."""
-        parts = [self._part(key, is_on_page=False) for _, keys in GROUPS for key in keys]
+        parts = [self._part(key, is_on_page=False) for key in TITLES]
         return Group("For API clients", [part for part in parts if part.fields])
 
     def _part(self, key: str, *, is_on_page: bool) -> Part:
@@ -319,7 +306,7 @@ class SettingsForm(forms.Form):
         return Part(
             id=key if is_on_page or not here else f"{key}-clients",
             key=key,
-            title=title_of(key),
+            title=TITLES[key],
             fields=bound,
             is_refused=any(field.errors for field in bound),
             is_changed=any(field.name in stored for field in fields),

@@ -6,7 +6,7 @@ from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX
-from dashboard.profile import content_views, media_views, views, visitor_views
+from dashboard.profile import content_views, media_views, views, visitors
 from dashboard.profile.kinds import KINDS
 
 
@@ -54,8 +54,8 @@ urlpatterns = [
     path("media/mirror/", media_views.mirror, name="profile_media_mirror"),
     path("media/<slug:place>/", media_views.upload, name="profile_media_upload"),
     path("media/<slug:place>/remove/", media_views.remove, name="profile_media_remove"),
-    path("visitors/", visitor_views.show, name="profile_visitors"),
-    path("visitors/visitors.csv", visitor_views.download, name="profile_visitors_csv"),
+    path("visitors/", visitors.show, name="profile_visitors"),
+    path("visitors/visitors.csv", visitors.download, name="profile_visitors_csv"),
     path("privacy/", views.privacy, name="profile_privacy"),
     path("transfer/", views.transfer, name="profile_transfer"),
     path("transfer/export/", views.export, name="profile_export"),

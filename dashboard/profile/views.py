@@ -80,7 +80,7 @@ def preview_appearance(request: SignedInRequest, profile: Profile) -> HttpRespon
 def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> HttpResponse:
     if key not in settings_schema.KEYS:
         raise Http404
-    title, back_url = settings_form.title_of(key), editing.url_of(profile, "profile_appearance")
+    title, back_url = settings_form.TITLES[key], editing.url_of(profile, "profile_appearance")
     if request.method == "POST":
         profiles.change(profile=profile, values={"settings": without(profile, key)}, by=request.user)
         messages.success(request, f"{title}: reset to the defaults.")

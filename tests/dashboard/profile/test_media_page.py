@@ -47,7 +47,7 @@ def test_every_asset_of_a_profile_has_a_place() -> None:
 
 def test_pictures_that_have_a_shape_on_the_page_can_be_cropped(signed_in: Client, profile: Profile) -> None:
     page = signed_in.get(PAGE)
-    sizes = {card.place: card.form.fields["file"].widget.attrs.get("data-crop") for card in page.context["cards"]}
+    sizes = {card.form.place: card.form.fields["file"].widget.attrs.get("data-crop") for card in page.context["cards"]}
     assert {place: size for place, size in sizes.items() if size} == {
         "avatar": "1024x1024",
         "banner": "2400x800",
@@ -124,7 +124,7 @@ def test_a_refused_file_is_explained_at_its_place_alone(
     response = send(signed_in, place, content, "picture.png")
     assert response.status_code == 200
     assert message in said(response)
-    assert [card.place for card in response.context["cards"] if card.form.errors] == [place]
+    assert [card.form.place for card in response.context["cards"] if card.form.errors] == [place]
     assert (shown(profile, place), Asset.objects.count()) == (None, 0)
 
 
