@@ -20,7 +20,7 @@ from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.forms import confirm
-from dashboard.profile import editing, forms, kinds, undo
+from dashboard.profile import editing, forms, kinds
 from dashboard.profile.content_forms import RowForm
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
@@ -62,7 +62,7 @@ def show(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse
         "is_full": own >= kind.content.limit,
         "add_url": kind.url_of(profile, "add"),
         "order_url": kind.url_of(profile, "order"),
-        "undo": undo.offered(request, profile, kind),
+        "undo": kinds.restorable(request, profile, kind),
     }
     return page(request, profile, "list", kind.title, context, has_frames=True)
 
@@ -99,7 +99,7 @@ def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
     name = kinds.name_of(row)
     if request.method == "POST":
         deleted = content.delete(content=kind.content, profile=profile, pk=pk, is_undoable=True, by=request.user)
-        undo.keep(request, profile, kind, pk=pk, name=name, deleted=deleted)
+        kinds.keep_deleted(request, profile, kind, pk=pk, name=name, deleted=deleted)
         return redirect(kind.url_of(profile))
     return confirm(request, f"Delete {name}?", _effects(row), "Delete", back_url=kind.url_of(profile))
 
@@ -109,13 +109,13 @@ def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
 def restore(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
     """`pk`: the row that was deleted last. Sent twice, the second request changes nothing."""
     pk = request.POST.get("pk", "")
-    if deleted := undo.find(request, profile, kind, pk):
+    if deleted := kinds.deleted(request, profile, kind, pk):
         try:
             row = content.restore(content=kind.content, profile=profile, deleted=deleted, by=request.user)
         except ValidationError as refusal:
             messages.error(request, " ".join(refusal.messages))
             return redirect(kind.url_of(profile))
-        undo.forget(request)
+        kinds.forget_deleted(request)
         messages.success(request, f"{kinds.name_of(row)}: restored.", extra_tags=pk)
     elif not any(row.pk == pk for row in kind.content.rows_of(profile.pk)):
         messages.error(request, "This deletion cannot be undone any more.")
@@ -179,9 +179,8 @@ def entries_url(profile: Profile, row: Any) -> str:
 
 def _effects(row: Any) -> list[str]:
     """What deleting the row does."""
-    effects = [
-        f"It disappears from your page and from lookups at once. You can undo this for {undo.SECONDS // 60} minutes."
-    ]
+    minutes = kinds.UNDO_SECONDS // 60
+    effects = [f"It disappears from your page and from lookups at once. You can undo this for {minutes} minutes."]
     if isinstance(row, Section) and row.type == SectionType.GALLERY:
         effects.append("Its pictures stay in your gallery, in no section.")
     return effects

@@ -1,17 +1,20 @@
-"""The lists of the editor and their rows, as pages show them."""
+"""The lists of the editor and their rows, as pages show them, and the last deleted row, which can be restored."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.urls import reverse
 
+from accounts.http import SignedInRequest
 from dashboard.profile import editing
 from dashboard.profile.content_forms import Words
 from dashboard.profile.section_forms import FORMS
 from lookup import registry
+from lookup.content import Deleted
 from lookup.models import GalleryItem, Profile, ProfileBadge, Section, Widget
 from lookup.registry import ContentList
 from lookup.sections import SectionType
@@ -141,3 +144,54 @@ def _place_of_section(part: Sequence[GalleryItem]) -> tuple[bool, int, str]:
 def _title_of_section(picture: GalleryItem) -> str:
     section = picture.section
     return f"In the section “{name_of(section)}”" if section else "In no section"
+
+
+UNDO_SECONDS = 600
+_KEY = "deleted_row"  # of the session: the last deleted row of a list, which its owner can bring back
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A row that can be restored. `url`: where the form with its `pk` is sent."""
+
+    pk: str
+    name: str
+    url: str
+
+
+def keep_deleted(
+    request: SignedInRequest, profile: Profile, kind: Kind, *, pk: str, name: str, deleted: Deleted
+) -> None:
+    request.session[_KEY] = {
+        "profile": profile.pk,
+        "list": kind.name,
+        "pk": pk,
+        "name": name,
+        "at": int(time.time()),
+        "row": asdict(deleted),
+    }
+
+
+def restorable(request: SignedInRequest, profile: Profile, kind: Kind) -> Offer | None:
+    """Return what the page of the list offers to restore."""
+    kept = _kept(request, profile, kind)
+    return Offer(kept["pk"], kept["name"], kind.url_of(profile, "restore")) if kept else None
+
+
+def deleted(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Deleted | None:
+    """Return the deleted row `pk`; None: another one was deleted since, or it was too long ago."""
+    kept = _kept(request, profile, kind)
+    return Deleted(**kept["row"]) if kept and kept["pk"] == pk else None
+
+
+def forget_deleted(request: SignedInRequest) -> None:
+    request.session.pop(_KEY, None)
+
+
+def _kept(request: SignedInRequest, profile: Profile, kind: Kind) -> dict[str, Any] | None:
+    """Return the deletion as `keep_deleted` wrote it, if it was in this list. One that is too old is forgotten."""
+    kept: dict[str, Any] | None = request.session.get(_KEY)
+    if kept and not 0 <= time.time() - kept["at"] <= UNDO_SECONDS:
+        forget_deleted(request)
+        return None
+    return kept if kept and (kept["profile"], kept["list"]) == (profile.pk, kind.name) else None

@@ -281,6 +281,12 @@ class SettingsForm(forms.Form):
                 settings[field.key][field.name] = copy.copy(field.default) if is_default else value
         return settings
 
+    def typed(self) -> Profile:
+        """Return the profile as it would be with the values of a valid form."""
+        changed = copy.copy(self.profile)
+        changed.settings = settings_schema.validated(self.chosen())
+        return changed
+
     def write(self, *, by: User) -> bool:
         """Save the values. False: they were refused, and the form has the errors."""
         return written(self, self.profile, {"settings": self.chosen()}, by=by)

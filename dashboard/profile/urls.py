@@ -6,7 +6,7 @@ from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX
-from dashboard.profile import content_views, media_views, views, visitors
+from dashboard.profile import content_views, views, visitors
 from dashboard.profile.kinds import KINDS
 
 
@@ -50,10 +50,10 @@ urlpatterns = [
     path("appearance/", views.appearance, name="profile_appearance"),
     path("appearance/preview/", views.preview_appearance, name="profile_appearance_preview"),
     path("appearance/<slug:key>/reset/", views.reset_appearance, name="profile_appearance_reset"),
-    path("media/", media_views.files, name="profile_media"),
-    path("media/mirror/", media_views.mirror, name="profile_media_mirror"),
-    path("media/<slug:place>/", media_views.upload, name="profile_media_upload"),
-    path("media/<slug:place>/remove/", media_views.remove, name="profile_media_remove"),
+    path("media/", views.media, name="profile_media"),
+    path("media/mirror/", views.mirror_chat, name="profile_media_mirror"),
+    path("media/<slug:place>/", views.upload_file, name="profile_media_upload"),
+    path("media/<slug:place>/remove/", views.remove_file, name="profile_media_remove"),
     path("visitors/", visitors.show, name="profile_visitors"),
     path("visitors/visitors.csv", visitors.download, name="profile_visitors_csv"),
     path("privacy/", views.privacy, name="profile_privacy"),
