@@ -36,16 +36,11 @@ STEPS = {"up": -1, "down": 1}
 
 
 def of_list(view: ListPage[P]) -> Callable[..., HttpResponseBase]:
-    """A page behind login about one list of the user's own profile. The URL argument `kind` names the list. Missing
-    rows are 404."""
+    """A page behind login about one list of the user's own profile. The URL argument `kind` names the list."""
 
     @functools.wraps(view)
     def checked(request: SignedInRequest, profile: Profile, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        kind = KINDS[str(kwargs.pop("kind"))]
-        try:
-            return view(request, profile, kind, *args, **kwargs)
-        except ObjectDoesNotExist:
-            raise Http404 from None
+        return view(request, profile, KINDS[str(kwargs.pop("kind"))], *args, **kwargs)
 
     return access.signed_in(editing.of_profile(checked))
 
@@ -338,10 +333,7 @@ def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpR
         arguments = form.choices_of_operation()
         if alias.profile_id and not arguments["has_own_profile"] and "confirmed" not in request.POST:
             return _ask_before_deletion(request, alias, form)
-        try:
-            aliases.change(alias=alias, **arguments, by=request.user)
-        except ObjectDoesNotExist:
-            raise Http404 from None
+        aliases.change(alias=alias, **arguments, by=request.user)
         messages.success(request, f"{alias.name.name}: saved.")
         return redirect("profile_aliases")
     context = {"form": form, "alias": alias, "list_url": reverse("profile_aliases")}
@@ -353,10 +345,7 @@ def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpR
 def remove_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpResponse:
     alias = _alias_of(request, name)
     if request.method == "POST":
-        try:
-            aliases.remove(alias=alias, by=request.user)
-        except ObjectDoesNotExist:
-            raise Http404 from None
+        aliases.remove(alias=alias, by=request.user)
         messages.success(request, f"{alias.name.name}: deleted.")
         return redirect("profile_aliases")
     effects = ["Anyone can take the name afterwards. Links to it no longer lead to you."]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec
 
 from django.contrib import messages
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
@@ -27,7 +28,8 @@ ProfilePage = Callable[Concatenate[SignedInRequest, Profile, P], HttpResponseBas
 
 
 def of_profile(view: ProfilePage[P]) -> Page[P]:
-    """Pass the profile of the path to the view as its second argument; 404 for profiles of other users. 1 query.
+    """Pass the profile of the path to the view as its second argument; 404 for profiles of other users, and where
+    a row is missing. 1 query.
 
     A form with a Content-Length above MAX_BODY is refused unread.
     """
@@ -37,7 +39,7 @@ def of_profile(view: ProfilePage[P]) -> Page[P]:
         profile_id = str(kwargs.pop("profile_id", ""))
         try:
             return view(request, _profile_of(request.user, profile_id), *args, **kwargs)
-        except (Profile.DoesNotExist, User.DoesNotExist):  # deleted meanwhile
+        except ObjectDoesNotExist:  # no such row, or deleted at the same time
             raise Http404 from None
 
     return _of_bounded_size(edited)
