@@ -23,9 +23,10 @@ from accounts.errors import Forbidden
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
-from config.web import hosts, nul_bytes
+from config.web import hosts
 
 FILES = ("/media/", "/uploads/")  # uploaded ones, whose view answers a NUL byte itself
+PRESENCE = "/api/lookup/presence/"  # its documented answer to a bad user id is 400
 
 Refusal = Callable[[HttpRequest], HttpResponse]
 
@@ -62,11 +63,10 @@ class Visit:
         host = hosts.of(meta)
         if host not in hosts.served():
             return _bad_host
-        if status := nul_bytes.refusal(meta):
-            if host not in hosts.of_endpoints() or meta["PATH_INFO"].startswith(FILES):
-                return None
-            return views.not_found if status == nul_bytes.IN_PATH else views.bad_request
-        return None
+        refuse = _refusal_of_nul_byte(meta)
+        if refuse and (host not in hosts.of_endpoints() or meta["PATH_INFO"].startswith(FILES)):
+            return None
+        return refuse
 
     def answered(self, *, route: str, method: str, path: str, status: int) -> AnsweredRequest:
         """Count the request; call `end` of what this returns once the whole answer is sent."""
@@ -84,6 +84,20 @@ class Visit:
 def failed(environ: dict[str, Any], error: Exception) -> HttpResponse:
     """Return 500, or 503 in an outage, and log `error`, as Django does. Call it while the exception is handled."""
     return response_for_exception(WSGIRequest(environ), error)
+
+
+def _refusal_of_nul_byte(meta: Mapping[str, Any]) -> Refusal | None:
+    """Return the view that refuses a NUL byte in the path, or in the query of a page; None without one.
+
+    PostgreSQL can neither store nor look up such a byte. Endpoints under /api/ answer one in a query or a body in the
+    words of their own documents, by `accounts.text_rules.find_unstorable`.
+    """
+    path = meta.get("PATH_INFO", "")
+    if "\x00" in path and not path.startswith(PRESENCE):
+        return views.not_found
+    if "%00" in meta.get("QUERY_STRING", "") and not path.startswith("/api/"):
+        return views.bad_request
+    return None
 
 
 def _forbidden(request: HttpRequest) -> HttpResponse:
