@@ -6,7 +6,7 @@
         def get(self, request: ApiRequest, chat_id: str) -> HttpResponse:
             return json_response(json_bytes(members.presence_of(chat_id)))
 
-A handler returns a response and raises an ApiError for everything else. One of a HotView takes a `hot.Request` and
+A handler returns a response and raises an ApiError for everything else. One of a HotView takes a `http_messages.Request` and
 returns the bytes of the body.
 """
 
@@ -23,13 +23,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from rest_framework.views import APIView
 
-from accounts import authentication, hot, request_context
-from accounts.api_json import CONTENT_TYPE, json_bytes, json_response
+from accounts import authentication
 from accounts.authentication import ApiRequest
-from accounts.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
-from accounts.hot import Answer
-from accounts.kept_settings import from_settings
-from accounts.limits import LimitsUnavailable
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests import http_messages, request_context
+from infrastructure.requests.api_json import CONTENT_TYPE, json_bytes, json_response
+from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
+from infrastructure.requests.http_messages import Answer
+from infrastructure.settings_cache import from_settings
 
 __all__ = ["ApiRequest", "ApiView", "HotView", "error_response", "finished", "json_bytes", "json_response"]
 
@@ -57,7 +58,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # OPTIONS is 405: no preflight is answered
     permission: ClassVar[str | None] = None
-    credential: ClassVar[Callable[[hot.Request], str | None]] = authentication.header_credential
+    credential: ClassVar[Callable[[http_messages.Request], str | None]] = authentication.header_credential
 
     unavailable: ClassVar[type[Unavailable]] = Unavailable
 
@@ -77,13 +78,13 @@ class ApiView(APIView):
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The handler's answer, once limits, method and key allow it."""
-        value = hot.Request.of(request)
+        value = http_messages.Request.of(request)
         handler = self.allowed_handler(value)
         if value.caller is not None:
             cast("ApiRequest", request).caller = value.caller
         return cast("HttpResponse", handler(request, *args, **kwargs))
 
-    def allowed_handler(self, request: hot.Request) -> Handler:
+    def allowed_handler(self, request: http_messages.Request) -> Handler:
         """The handler of the request's method, once limits and key allow the request, which then has its caller.
 
         MethodNotAllowed; what `authentication.count_address` and `authentication.check` raise.
@@ -119,15 +120,15 @@ class ApiView(APIView):
 
 
 class HotView(ApiView):
-    """A view whose answer is a function of a `hot.Request`, which `config.web.lane` calls; Django never does.
+    """A view whose answer is a function of a `http_messages.Request`, which `config.web.lane` calls; Django never does.
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
-    their keys and calls `hot.before_waiting` before anything that takes longer; it has a `permission`.
+    their keys and calls `http_messages.before_waiting` before anything that takes longer; it has a `permission`.
     """
 
     is_read: ClassVar[bool] = False
 
-    def respond(self, request: hot.Request, **parameters: str) -> Answer:
+    def respond(self, request: http_messages.Request, **parameters: str) -> Answer:
         """Return the whole answer. Raises what no endpoint answers by itself."""
         try:
             handler = self.allowed_handler(request)
@@ -136,14 +137,16 @@ class HotView(ApiView):
             return error_answer(request, self.api_error(error))
 
 
-def json_answer(request: hot.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:
+def json_answer(
+    request: http_messages.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING
+) -> Answer:
     """`body`, which is JSON, with what every answer has and with `headers`."""
     fields = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
     fields["Content-Length"] = str(len(body))
     return Answer(status, fields, b"" if request.method == "HEAD" else body)
 
 
-def error_answer(request: hot.Request, error: ApiError) -> Answer:
+def error_answer(request: http_messages.Request, error: ApiError) -> Answer:
     """The documented body, and the error's own headers."""
     request_context.failed(error.code or error.error)
     return json_answer(request, json_bytes(error.body()), error.status, error.headers())

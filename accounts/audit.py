@@ -17,9 +17,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import client_address
-from accounts.databases import batches
 from accounts.models import AuditEvent, User
+from infrastructure.databases import batches
+from infrastructure.requests import client_address
 
 # Whether the owner of a disabled key may enable it depends on who disabled it (`api_keys.keys`): these events stay.
 KEPT_FOR_EVER = ("api_key:disabled",)

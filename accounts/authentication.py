@@ -8,9 +8,11 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
-from accounts import client_address, hashing, hot, limits, request_context
 from accounts.api_keys import records, uses
-from accounts.errors import (
+from infrastructure import hashing, limits
+from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
+from infrastructure.requests import client_address, http_messages, request_context
+from infrastructure.requests.errors import (
     AddressRateLimited,
     ApiError,
     InvalidApiKey,
@@ -22,8 +24,7 @@ from accounts.errors import (
     MissingApiKey,
     UsageExceeded,
 )
-from accounts.hot import Caller
-from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
+from infrastructure.requests.http_messages import Caller
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 
@@ -51,12 +52,12 @@ def address_limited(seconds_left: int) -> AddressRateLimited:
     return AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
 
 
-def header_credential(request: hot.Request) -> str | None:
+def header_credential(request: http_messages.Request) -> str | None:
     """`X-API-Key`."""
     return request.meta.get("HTTP_X_API_KEY")
 
 
-def earlier_credential(request: hot.Request) -> str:
+def earlier_credential(request: http_messages.Request) -> str:
     """`key` of the query, or else `Authorization: Bearer <key>`.
 
     Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
@@ -107,7 +108,7 @@ def _record_of(secret_hash: str) -> KeyRecord | None:
     """The record of a key, before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
     record = records.load(secret_hash)
     if record is not None and record.has_quota:
-        hot.before_waiting()
+        http_messages.before_waiting()
     return record
 
 

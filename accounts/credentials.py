@@ -19,10 +19,11 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from accounts import audit, limits, receivers, users
+from accounts import audit, receivers, users
 from accounts.api_keys import keys
-from accounts.limits import LimitsUnavailable
 from accounts.models import ApiKey, User
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
 
 
 @transaction.atomic

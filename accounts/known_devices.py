@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.hashing import digest
 
 COOKIE = f"{settings.NARROW_COOKIE_PREFIX}known_device"
 PATH = "/accounts/"

@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import linking
-from accounts.content_security import WAITING_FORM_ACTIONS
 from accounts.models import LinkedAccount
+from infrastructure.requests.content_security import WAITING_FORM_ACTIONS
 
 PAGE = "socialaccount_connections"  # the page of linked accounts, under the name that allauth gives it
 CHAT, SCROBBLER = LinkedAccount.Kind.CHAT, LinkedAccount.Kind.SCROBBLER

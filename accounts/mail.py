@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from accounts import limits
-from accounts.hashing import digest
-from accounts.limits import LimitsUnavailable
+from infrastructure import limits
+from infrastructure.hashing import digest
+from infrastructure.limits import LimitsUnavailable
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
-from accounts import authentication, limits
+from accounts import authentication
 from accounts.api_view import ApiView
-from accounts.errors import (
+from infrastructure import limits
+from infrastructure.requests.errors import (
     AddressRateLimited,
     ApiError,
     Forbidden,

@@ -18,7 +18,7 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.exceptions import ValidationError
 
-from accounts.errors import Unavailable
+from infrastructure.requests.errors import Unavailable
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -17,9 +17,10 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import http_client, link_flow
-from accounts.http_client import NoAnswer
+from accounts import link_flow
 from accounts.link_flow import Identity
+from infrastructure import http_client
+from infrastructure.http_client import NoAnswer
 
 logger = logging.getLogger(__name__)
 

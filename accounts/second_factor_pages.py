@@ -22,9 +22,10 @@ from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from accounts import limits, second_factor
-from accounts.hashing import digest
+from accounts import second_factor
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.hashing import digest
 
 LAST_ONE = "Staff need a second factor. Add another one before you remove this one."
 

@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
-from accounts import content_security, link_flow, linking, scrobbler
+from accounts import link_flow, linking, scrobbler
 from accounts.http import SignedInRequest
 from accounts.link_flow import CHAT, NAMES, SCROBBLER
 from accounts.models import LinkedAccount
 from accounts.scrobbler import Refused
+from infrastructure.requests import content_security
 
 SLUGS = {"chat": CHAT, "scrobbler": SCROBBLER}
 _LINK = {CHAT: "chat_login", SCROBBLER: "scrobbler_link"}

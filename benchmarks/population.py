@@ -74,9 +74,9 @@ def _write(folder: Path, count: int) -> None:
     import django
 
     django.setup()
-    from accounts import hashing
     from accounts.models import ApiKey, Permission, User
     from accounts.plans import PREMIUM_PLANS
+    from infrastructure import hashing
     from lookup import settings_schema
 
     shown = User.objects.filter(is_active=True, public_api_access=True).order_by("uid")

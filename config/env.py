@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 from prometheus_client import values
 
-from accounts.metrics import process_files
+from infrastructure.metrics import process_files
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}

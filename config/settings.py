@@ -167,7 +167,7 @@ else:
 # 1: PostgreSQL and Redis are on a network that others can neither read nor join, so `check --deploy` asks for no TLS.
 PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
 CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
-LIMIT_STORE = "accounts.limits.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
+LIMIT_STORE = "infrastructure.limits.redis_limits.RedisLimits" if REDIS_URL else "infrastructure.limits.InProcessLimits"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
@@ -259,7 +259,7 @@ STAFF_SECOND_FACTOR_GRACE = timedelta(days=env.integer("STAFF_SECOND_FACTOR_GRAC
 AUTHORIZATION_REQUEST_LIFETIME = timedelta(minutes=10)
 REQUEST_LOG_RETENTION = timedelta(days=env.integer("REQUEST_LOG_RETENTION_DAYS", 7, at_least=1, at_most=365))
 DISCOVERY_CACHE_TIME = timedelta(seconds=300)
-WRITE_NOTES_IN_BACKGROUND = True  # accounts.write_behind; tests write themselves
+WRITE_NOTES_IN_BACKGROUND = True  # infrastructure.write_behind; tests write themselves
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oidc_provider.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "oidc_provider.Grant"

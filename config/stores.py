@@ -32,7 +32,7 @@ def postgresql(
     """
     pool = _pool(pool_size) if pool_size else {}
     return {
-        "ENGINE": "accounts.databases.postgresql",  # Django's, with a deadline
+        "ENGINE": "infrastructure.databases.postgresql",  # Django's, with a deadline
         "CONN_MAX_AGE": 0 if pool_size else None,
         # Django's cursors on the server outlive the transaction, and with it the pooler's connection.
         "DISABLE_SERVER_SIDE_CURSORS": is_pooled_by_transaction,
@@ -57,7 +57,7 @@ def bound_waits() -> None:
     """
     if settings.EMBEDDED or not settings.DATABASE_STATEMENT_SECONDS:
         return
-    from accounts.databases.postgresql import deadline  # loads psycopg
+    from infrastructure.databases.postgresql import deadline  # loads psycopg
 
     deadline.seconds = settings.DATABASE_STATEMENT_SECONDS + OUTAGE_SECONDS
     database = settings.DATABASES["default"]
@@ -72,7 +72,7 @@ def _pool(size: int) -> dict[str, Any]:
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
-REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.databases.redis_clients.TimedRedis"}
+REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "infrastructure.redis.redis_clients.TimedRedis"}
 
 
 def redis_options() -> dict[str, Any]:

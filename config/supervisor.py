@@ -20,9 +20,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from accounts import signal_waiter
-from accounts.signal_waiter import SignalWaiter
 from config.observability.logs import options
+from infrastructure import signal_waiter
+from infrastructure.signal_waiter import SignalWaiter
 
 STOP_SECONDS = 8.0  # the web server gives its connections 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # seconds before a program that ended starts again

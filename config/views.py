@@ -16,11 +16,11 @@ from django.views.decorators.http import require_safe
 
 from accounts import api_view, authentication
 from accounts.api_view import ApiView
-from accounts.errors import NotFound, Unavailable
-from accounts.hot import Request
 from config.observability import outages
 from dashboard.documentation import schema
 from imagehost.errors import Busy
+from infrastructure.requests.errors import NotFound, Unavailable
+from infrastructure.requests.http_messages import Request
 from oidc_provider import discovery, endpoints
 from oidc_provider.errors import ProtocolError, TemporarilyUnavailable
 

@@ -12,11 +12,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, text_rules, users
+from accounts import audit, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard import notifications
 from dashboard.models import AccessRequest
+from infrastructure import text_rules
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 

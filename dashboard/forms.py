@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from accounts.errors import sentences
+from infrastructure.requests.errors import sentences
 
 # Arguments of operations whose form fields have other names.
 _FIELDS = {"expires_at": "ends_on", "permission": "requested"}

@@ -12,7 +12,6 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from accounts.databases.statements import Statement
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from accounts.plans import ALLOWANCES
@@ -22,6 +21,7 @@ from dashboard.account.queries import Mail, Security
 from dashboard.keys import queries as keys_queries
 from dashboard.models import AccessRequest
 from dashboard.navigation import Entry
+from infrastructure.databases.statements import Statement
 from oidc_provider.models import OK, Application
 
 NAVIGATION = (Entry("dashboard", "Overview", below=None),)

@@ -9,12 +9,12 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 from django.utils import timezone
 
-from accounts import hashing
 from accounts.models import User
 from accounts.plans import ALLOWANCES
 from imagehost import folders, quotas, storage
 from imagehost.folders import Changes
 from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, State
+from infrastructure import hashing
 
 # In the rules' order: kind, pattern, folder, and whether the folder is public.
 RULES = (

@@ -13,11 +13,12 @@ from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
-from accounts import client_address, limits
-from accounts.limits import LimitsUnavailable
 from imagehost import names, storage
 from imagehost.models import File
 from imagehost.storage import Bucket, ObjectMissing
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests import client_address
 
 logger = logging.getLogger(__name__)
 

@@ -16,9 +16,11 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import http_date, parse_http_date_safe
 from prometheus_client import Counter
 
-from accounts import api_view, content_security, metrics
+from accounts import api_view
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
+from infrastructure import metrics
+from infrastructure.requests import content_security
 
 POLICY = "default-src 'none'; sandbox"
 # A browser that opens a file in a tab makes a small document around it, to which the policy applies: that document may

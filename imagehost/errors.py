@@ -1,8 +1,8 @@
 """The errors of the image host (docs/spec/image-host.md)."""
 
-from accounts import errors
-from accounts.errors import ApiError
 from imagehost import media
+from infrastructure.requests import errors
+from infrastructure.requests.errors import ApiError
 
 
 class Unauthorized(ApiError):

@@ -10,10 +10,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, hashing, users
+from accounts import audit, users
 from accounts.models import User
 from imagehost import quotas, removals
 from imagehost.models import File, Folder, State
+from infrastructure import hashing
 
 REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the others
 

@@ -13,9 +13,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts import client_address, limits, passwords
+from accounts import passwords
 from accounts.models import User
 from imagehost.models import Folder
+from infrastructure import limits
+from infrastructure.requests import client_address
 
 LIFETIME = timedelta(hours=1)
 MAX_UNLOCKED = 20  # folders in a session; the oldest unlocks are dropped

@@ -29,9 +29,7 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
 from django.utils.http import parse_header_parameters
 
-from accounts import authentication, limits
-from accounts.errors import ApiError, KeyRateLimited, KeyRefused
-from accounts.limits import LimitsUnavailable
+from accounts import authentication
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost import storage, uploads
@@ -39,6 +37,9 @@ from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, U
 from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.part_heads import Utf8Heads
 from imagehost.uploads import Incoming, Uploaded, UploadOwner
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests.errors import ApiError, KeyRateLimited, KeyRefused
 
 CHUNK = 256 * 1024  # bytes read and written at a time
 PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`

@@ -14,9 +14,9 @@ from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet,
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from accounts import text_rules
 from imagehost.errors import FolderNotFound
 from imagehost.models import NAME, File, FileQuerySet, Folder, State, unexpired
+from infrastructure import text_rules
 
 MAX_LIMIT = 100
 _MAX_ROW = 2**53 - 1  # no file has a higher place in a list, and every database reads this number

@@ -13,10 +13,10 @@ from django.db.models import Q
 from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
-from accounts.databases.folding import FoldedField
 from accounts.models import User
 from accounts.models.users import new_id
 from imagehost import media, names
+from infrastructure.databases.folding import FoldedField
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
 MAX_TITLE_LENGTH = 80  # characters, of an album

@@ -15,7 +15,6 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from accounts import openapi as shared
-from accounts.errors import ApiError, KeyNotFound, KeyRateLimited
 from accounts.plans import ALLOWANCES, Plan
 from imagehost import media
 from imagehost.errors import (
@@ -43,6 +42,7 @@ from imagehost.serializers import (
     NewFolderSerializer,
     UploadSerializer,
 )
+from infrastructure.requests.errors import ApiError, KeyNotFound, KeyRateLimited
 
 _FORM = {
     "type": "object",

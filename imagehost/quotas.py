@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db.models import F, Sum, Value
 from django.db.models.functions import Coalesce, Greatest
 
-from accounts.limits import REFUSED
 from imagehost.errors import QuotaExceeded
 from imagehost.models import File, Usage
+from infrastructure.limits import REFUSED
 
 
 def reserve(*, owner_id: str, size: int, most: int) -> None:

@@ -22,7 +22,6 @@ from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from accounts.databases import batches
 from imagehost import previews, quotas, storage
 from imagehost.models import (
     FILES,
@@ -40,6 +39,7 @@ from imagehost.models import (
     Usage,
 )
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
+from infrastructure.databases import batches
 
 GRACE = timedelta(hours=24)
 PART = 50_000  # files, and the rest of the last one's owner

@@ -13,10 +13,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q
 
-from accounts import text_rules, users
+from accounts import users
 from accounts.models import User
 from imagehost import media, routing, uploads
 from imagehost.models import MAX_PATTERN_LENGTH, File, Folder, FolderRule, MatchKind
+from infrastructure import text_rules
 
 MAX_RULES = 100
 _TYPES = ("image/*", "video/*", *media.BY_MIME)

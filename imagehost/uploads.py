@@ -19,8 +19,7 @@ from django.db import Error as DatabaseFailed
 from django.db.models import QuerySet
 from prometheus_client import Counter
 
-from accounts import hashing, jobs, users
-from accounts.errors import ApiError
+from accounts import jobs, users
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
@@ -29,6 +28,8 @@ from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import StorageFailed
+from infrastructure import hashing
+from infrastructure.requests.errors import ApiError
 
 _ALPHABET = string.ascii_letters + string.digits
 ATTEMPTS = 4  # to find an unused name and an existing folder

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from accounts.kept_settings import from_settings
+from infrastructure.settings_cache import from_settings
 
 
 def upload(path: str) -> str:

@@ -21,7 +21,7 @@ from django.db.models import AutoField, Field, JSONField, Model
 from django.db.models.base import ModelState
 from django.db.models.expressions import RawSQL
 
-from accounts.databases.folding import folded_columns
+from infrastructure.databases.folding import folded_columns
 
 Values = tuple[Any, ...]  # Any: values of columns
 Row = TypeVar("Row", bound=Model)

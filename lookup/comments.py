@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.users import new_id
-from accounts.text_rules import validate_text
+from infrastructure.text_rules import validate_text
 from lookup import counters
 from lookup.feedback import admit, lock_people
 from lookup.models import Comment, CommentLike

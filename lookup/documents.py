@@ -19,9 +19,9 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
-from accounts import compiled_serializer, hot
-from accounts.kept_settings import from_settings
 from accounts.models import User
+from infrastructure.requests import compiled_serializer, http_messages
+from infrastructure.settings_cache import from_settings
 from lookup import (
     addresses,
     bulk,
@@ -126,7 +126,7 @@ def rebuild(*profile_ids: str) -> None:
     render([profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))])
 
 
-@hot.waits
+@http_messages.waits
 @transaction.atomic
 def refresh(*profile_ids: str) -> None:
     """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""

@@ -1,6 +1,6 @@
 """The errors of the lookups and leaderboards (docs/spec/lookup.md)."""
 
-from accounts.errors import ApiError
+from infrastructure.requests.errors import ApiError
 
 
 class TypeInvalid(ApiError):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from accounts import text_rules
-from accounts.databases.statements import Statement
+from infrastructure import text_rules
+from infrastructure.databases.statements import Statement
 from lookup.sql import PERSON, PERSON_TYPES, PersonRow
 
 LAST = "\U0010ffff"  # after every other character

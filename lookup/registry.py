@@ -16,7 +16,7 @@ from django.db.models import Model, QuerySet
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import sections
 from lookup.models import (
     Anime,

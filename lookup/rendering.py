@@ -9,9 +9,9 @@ from typing import Any
 
 from rest_framework.serializers import Serializer
 
-from accounts import epoch
-from accounts.api_json import json_text
-from accounts.epoch import EPOCH, MICROSECOND
+from infrastructure import timestamps
+from infrastructure.requests.api_json import json_text
+from infrastructure.timestamps import EPOCH, MICROSECOND
 from lookup import addresses, registry, sections
 from lookup.models import Asset
 from lookup.sections import SectionType
@@ -103,7 +103,7 @@ def _of_user(one: WholeProfile) -> dict[str, Any]:
     return {
         "is_main": one.profile.is_main,
         "user_version": user.public_version,
-        "plan_ends": ends and epoch.microseconds(ends),
+        "plan_ends": ends and timestamps.microseconds(ends),
         "head": _USER.to_json(shown),
         "lapsed_head": _USER.to_json(_user_row(one, is_lapsed=True)) if ends else "",
         "avatar_path": shown.avatar_path,

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
-from accounts.text_rules import validate_text
+from infrastructure.text_rules import validate_text
 from lookup import comments
 from lookup.feedback import lock_people
 from lookup.models import Comment, Report

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from accounts import epoch, text_rules
-from accounts.databases.statements import Statement
 from accounts.models.names import NAME_PATTERN
+from infrastructure import text_rules, timestamps
+from infrastructure.databases.statements import Statement
 from lookup import documents, sql
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.registry import DOCUMENT_COLUMNS
@@ -155,7 +155,7 @@ def read(by: str, key: str | int, parts: Parts, now: datetime) -> AnswerRow | No
     if row is None:
         return None
     user_id, is_active, is_public, profile_id, fingerprint, plan_ends, head, lapsed_head = row[:8]
-    if plan_ends is not None and plan_ends <= epoch.microseconds(now):
+    if plan_ends is not None and plan_ends <= timestamps.microseconds(now):
         head = lapsed_head
     texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if parts.texts else {}
     counters = row[8:14] if parts.has_counters else _NONE

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from accounts.databases import statements
-from accounts.databases.statements import Statement
+from infrastructure.databases import statements
+from infrastructure.databases.statements import Statement
 from lookup.serializers.rows import CommentRow, UserRow
 
 Row = tuple[Any, ...]

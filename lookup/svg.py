@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from accounts import text_rules
+from infrastructure import text_rules
 
 MAX_BYTES = 20 * 1024
 MAX_DEPTH = 64  # elements in elements, references followed

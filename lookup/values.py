@@ -1,7 +1,7 @@
 """Fields of serializers that read as strictly as they write, and the reader that is compiled from a serializer.
 
 What a client sent is read, or refused by path; a reader takes any value and never raises. The database cannot hold NUL
-characters and lone surrogates, so every text refuses them, as it does what `accounts.text_rules` names; infinite
+characters and lone surrogates, so every text refuses them, as it does what `infrastructure.text_rules` names; infinite
 numbers and NaN are outside of every bound.
 """
 
@@ -19,8 +19,8 @@ from django.core.validators import MaxLengthValidator
 from django.db.models import CharField, Model, PositiveIntegerField
 from rest_framework import serializers
 
-from accounts import text_rules
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure import text_rules
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import svg
 
 Problem = tuple[str, str]  # a path such as links.0.url, and a sentence

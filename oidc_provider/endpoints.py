@@ -14,10 +14,12 @@ from django.shortcuts import render
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
-from accounts import api_view, client_address, content_security, limits, request_context
-from accounts.errors import NOTHING
-from accounts.hot import Answer, Request
-from accounts.limits import LimitsUnavailable
+from accounts import api_view
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests import client_address, content_security, request_context
+from infrastructure.requests.errors import NOTHING
+from infrastructure.requests.http_messages import Answer, Request
 from oidc_provider.applications import clients
 from oidc_provider.errors import (
     MethodNotAllowed,

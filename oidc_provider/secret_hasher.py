@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.hashers import BasePasswordHasher
 
-from accounts.hashing import digest
+from infrastructure.hashing import digest
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise

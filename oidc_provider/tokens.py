@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts import audit
-from accounts.databases import batches
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.databases import batches
+from infrastructure.hashing import digest
 from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 
 

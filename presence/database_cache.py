@@ -23,7 +23,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.databases import batches
+from infrastructure.databases import batches
 from presence.store_cache import StoreCache
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.errors import ApiError
+from infrastructure.requests.errors import ApiError
 
 
 class ChatIdInvalid(ApiError):

@@ -8,8 +8,9 @@ from itertools import islice
 
 from django.conf import settings
 
-from accounts import http_client, linking
+from accounts import linking
 from accounts.models import LinkedAccount
+from infrastructure import http_client
 from presence import assets, fields, privacy
 from presence.background import Background
 from presence.fields import Json

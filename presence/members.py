@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from accounts.api_json import utf8
-from accounts.kept_settings import from_settings
+from infrastructure.requests.api_json import utf8
+from infrastructure.settings_cache import from_settings
 from lookup.errors import ProfilePrivate
 from presence import fields, presentation, privacy, refreshing, rest, store
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable

@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers
 
 from accounts import openapi
-from accounts.errors import ApiError
+from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.serializers import PresenceSerializer

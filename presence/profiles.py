@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from accounts import http_client
-from accounts.http_client import NoAnswer
-from accounts.once import Once
+from infrastructure import http_client
+from infrastructure.http_client import NoAnswer
+from infrastructure.once import Once
 from presence.circuit import Circuit
 from presence.store import Profile
 

@@ -17,7 +17,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 from django.db import connections
 
-from accounts.once import Once
+from infrastructure.once import Once
 from presence import profiles, rest, store
 from presence.circuit import Circuit
 from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused

@@ -14,10 +14,10 @@ from http import HTTPStatus
 
 from django.conf import settings
 
-from accounts import http_client, limits
-from accounts.http_client import Answer, NoAnswer
-from accounts.limits import LimitsUnavailable, Window
-from accounts.once import Once
+from infrastructure import http_client, limits
+from infrastructure.http_client import Answer, NoAnswer
+from infrastructure.limits import LimitsUnavailable, Window
+from infrastructure.once import Once
 from presence.circuit import Circuit
 
 BUCKET, BANNER_BUCKET = limits.CHAT_REST.of(), limits.CHAT_REST_USERS.of()

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from presence import presentation
 from presence.fields import Json
 from presence.presentation import Activity, Badge, Clan, Presence, Status

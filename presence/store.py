@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
-from accounts.kept_settings import from_settings
+from infrastructure.settings_cache import from_settings
 from presence import records
 from presence.fields import Json
 from presence.records import Banner, Profile, Record, Snapshot, Stamp

@@ -13,11 +13,13 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from accounts import authentication, content_security, hashing, hot, jobs
+from accounts import authentication, jobs
 from accounts.api_view import FAILURES, ApiRequest, ApiView, HotView, error_answer
 from accounts.authentication import header_credential
-from accounts.hot import Answer
 from accounts.models import Permission
+from infrastructure import hashing
+from infrastructure.requests import content_security, http_messages
+from infrastructure.requests.http_messages import Answer
 from lookup import resolve
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.registry import DOCUMENT_COLUMNS
@@ -38,7 +40,7 @@ class PresenceLookup(HotView):
 
     permission = Permission.LOOKUP_PRESENCE
 
-    def respond(self, request: hot.Request, **parameters: str) -> Answer:
+    def respond(self, request: http_messages.Request, **parameters: str) -> Answer:
         try:
             check_id(request.method, parameters["chat_id"])
         except FAILURES as error:
@@ -49,7 +51,7 @@ class PresenceLookup(HotView):
             return super().respond(request, **parameters)
 
     @openapi.presence_lookup
-    def get(self, request: hot.Request, chat_id: str) -> bytes:
+    def get(self, request: http_messages.Request, chat_id: str) -> bytes:
         return members.body_of(chat_id, request.now)
 
 
@@ -92,7 +94,7 @@ def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncSt
         presence=presence,
         key=KeyInUse(
             request.caller.key_id,
-            hashing.digest(header_credential(hot.Request.of(request)) or ""),
+            hashing.digest(header_credential(http_messages.Request.of(request)) or ""),
             PresenceEvents.permission,
         ),
         last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),

@@ -79,10 +79,10 @@ def _nothing_is_left_over() -> None:
     from django.conf import settings
     from django.core.cache import cache
 
-    from accounts import limits
     from accounts.api_keys import uses
     from config import timed_calls
     from config.observability import access_log
+    from infrastructure import limits
     from oidc_provider.log import request_log
     from oidc_provider.token import signing
 

@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponseRedirect
 from accounts import audit, users
 from accounts.admin.fields import JsonField, RowField
 from accounts.admin.staff_actions import CheckedListAdmin, staff_of
-from accounts.errors import sentences
 from accounts.models import User
+from infrastructure.requests.errors import sentences
 
 Owners = Callable[[Any], list[User]]
 

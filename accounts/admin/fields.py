@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
-from accounts import text_rules
+from infrastructure import text_rules
 
 
 class RowField(forms.ModelChoiceField[Any]):

@@ -23,10 +23,11 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
 
-from accounts import text_rules, users
-from accounts.errors import sentences
+from accounts import users
 from accounts.models import User
 from accounts.staff_actions import StaffAction
+from infrastructure import text_rules
+from infrastructure.requests.errors import sentences
 
 MAX_AT_ONCE = 100
 

@@ -13,9 +13,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, hashing, text_rules, users
+from accounts import audit, users
 from accounts.api_keys import records
 from accounts.models import ApiKey, AuditEvent, Permission, User
+from infrastructure import hashing, text_rules
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 
 from django.db import DatabaseError, transaction
 
-from accounts import limits
-from accounts.databases.statements import Statement
-from accounts.limits import KeyRecord, LimitsUnavailable, microseconds
 from accounts.models import ApiKey, User
 from accounts.plans import PREMIUM_PLANS
+from infrastructure import limits
+from infrastructure.databases.statements import Statement
+from infrastructure.limits import KeyRecord, LimitsUnavailable, microseconds
 
 _RECORD = Statement(
     """SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,

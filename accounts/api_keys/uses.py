@@ -12,10 +12,10 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
-from accounts.databases import batches
-from accounts.databases.statements import row_column, rows_parameter, rows_source
 from accounts.models import ApiKey, KeyDay
-from accounts.write_behind import WriteBehindBuffer
+from infrastructure.databases import batches
+from infrastructure.databases.statements import row_column, rows_parameter, rows_source
+from infrastructure.write_behind import WriteBehindBuffer
 
 DAYS_KEPT = 90
 

@@ -13,9 +13,10 @@ from allauth.utils import get_request_param
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts import http_client, link_flow
-from accounts.http_client import NoAnswer
+from accounts import link_flow
 from accounts.social import PROVIDER
+from infrastructure import http_client
+from infrastructure.http_client import NoAnswer
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 _SNOWFLAKE = re.compile(r"[1-9][0-9]{16,18}")

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 
-from accounts import jobs, request_context
+from accounts import jobs
 from accounts.jobs import Lease
 from accounts.models import JobRun, User
+from infrastructure.requests import request_context
 
 
 class Unfinished(Exception):

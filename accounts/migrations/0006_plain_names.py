@@ -4,7 +4,7 @@ import re
 
 from django.db import migrations, models
 
-import accounts.text_rules
+import infrastructure.text_rules
 
 UNSAFE = "[\x01-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 COLUMNS = [("User", "display_name"), ("ApiKey", "name"), ("LinkedAccount", "name")]
@@ -24,12 +24,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="apikey",
             name="name",
-            field=models.CharField(blank=True, max_length=64, validators=[accounts.text_rules.validate_line]),
+            field=models.CharField(blank=True, max_length=64, validators=[infrastructure.text_rules.validate_line]),
         ),
         migrations.AlterField(
             model_name="user",
             name="display_name",
-            field=models.CharField(blank=True, max_length=64, validators=[accounts.text_rules.validate_line]),
+            field=models.CharField(blank=True, max_length=64, validators=[infrastructure.text_rules.validate_line]),
         ),
         migrations.RunPython(clean, migrations.RunPython.noop),
     ]

@@ -2,8 +2,8 @@
 
 from django.db import migrations, models
 
-from accounts.databases import folding
-from accounts.databases.indexes import AddIndexWithoutLock
+from infrastructure.databases import folding
+from infrastructure.databases.indexes import AddIndexWithoutLock
 
 
 def fill(apps, schema_editor):

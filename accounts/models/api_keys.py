@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.text_rules import validate_line
+from infrastructure.text_rules import validate_line
 
 
 class Permission(models.TextChoices):

@@ -15,10 +15,10 @@ from django.db.models.functions import Upper
 from django.utils import timezone
 
 from accounts import receivers
-from accounts.databases.folding import FoldedField
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, NAME_RULE, Name
 from accounts.plans import PREMIUM_PLANS, Plan
-from accounts.text_rules import validate_line
+from infrastructure.databases.folding import FoldedField
+from infrastructure.text_rules import validate_line
 
 username_validator = RegexValidator(NAME_PATTERN, f"Use {NAME_RULE} (A-Z, a-z, 0-9, . _ -).")
 

@@ -92,7 +92,7 @@ def _register(plan: Plan, owner: str) -> list[int]:
 
 
 def _codes(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
-    from accounts.hashing import digest
+    from infrastructure.hashing import digest
     from oidc_provider.models import Grant
 
     for number in range(plan.tokens):
@@ -112,7 +112,7 @@ def _codes(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
 
 
 def _refresh_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
-    from accounts.hashing import digest
+    from infrastructure.hashing import digest
     from oidc_provider.models import RefreshToken
 
     for number in range(plan.tokens):
@@ -128,7 +128,7 @@ def _refresh_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[M
 
 
 def _access_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
-    from accounts.hashing import digest
+    from infrastructure.hashing import digest
     from oidc_provider.models import AccessToken
 
     for number in range(plan.tokens):

@@ -13,8 +13,8 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from django.conf import settings
 
-from accounts.http_client import NoAnswer
 from config.doctor.findings import Finding, failure, measured, ok, warning
+from infrastructure.http_client import NoAnswer
 
 SECONDS = 5.0  # for an answer through the proxy
 FORGED = "forged"  # no address: a request that arrives with it is refused

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import connection
 
-from accounts.databases.redis_connection import RedisConnection, Script
 from config.doctor.findings import Finding, failure, measured, ok, warning
+from infrastructure.redis.redis_connection import RedisConnection, Script
 from presence import store
 
 SLOW = 0.005  # seconds of a round trip; a page makes several

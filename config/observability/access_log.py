@@ -14,12 +14,12 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts import client_address
-from accounts.kept_settings import from_settings
-from accounts.request_context import RequestContext
-from accounts.write_behind import WriteBehindBuffer
 from config.observability import redaction
 from config.observability.logs import timestamp
+from infrastructure.requests import client_address
+from infrastructure.requests.request_context import RequestContext
+from infrastructure.settings_cache import from_settings
+from infrastructure.write_behind import WriteBehindBuffer
 
 INTERVAL = 0.5  # seconds
 MOST_LINES = 100_000  # in memory

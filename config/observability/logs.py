@@ -5,9 +5,9 @@ import logging
 import time
 from typing import Any
 
-from accounts import request_context
 from config.observability import outages
 from config.observability.redaction import redacted
+from infrastructure.requests import request_context
 
 
 def timestamp(seconds: float) -> str:

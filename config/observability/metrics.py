@@ -21,11 +21,11 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from accounts import metrics as accounts_metrics
-from accounts.metrics.process_files import ProcessCollector
 from accounts.models import JobRun
 from config import backups, jobs, readiness, timed_calls, views
 from imagehost import previews
+from infrastructure import metrics as accounts_metrics
+from infrastructure.metrics.process_files import ProcessCollector
 from oidc_provider.models import SigningKey
 from presence import store
 from presence.store import StoreUnavailable

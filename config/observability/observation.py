@@ -13,9 +13,10 @@ from typing import Any
 
 from prometheus_client import Histogram
 
-from accounts import client_address, metrics, request_context
-from accounts.request_context import RequestContext
 from config.observability import access_log, tracing
+from infrastructure import metrics
+from infrastructure.requests import client_address, request_context
+from infrastructure.requests.request_context import RequestContext
 
 _ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")  # W3C Trace Context

@@ -18,7 +18,7 @@ SERVERS = {
     "django.db.utils.InterfaceError": "the database",
     "psycopg.OperationalError": "the database",
     "psycopg.InterfaceError": "the database",
-    "accounts.limits.LimitsUnavailable": "Redis",
+    "infrastructure.limits.LimitsUnavailable": "Redis",
     "accounts.passwords.PasswordsBusy": "the queue of passwords to hash",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
     "lookup.visits.redis_store.StoreUnavailable": "Redis",

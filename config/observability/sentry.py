@@ -14,8 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from accounts import request_context
 from config.observability import redaction
+from infrastructure.requests import request_context
 
 END_SECONDS = 3.0  # that the end of a process waits for Sentry
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from accounts import request_context
-from accounts.kept_settings import from_settings
-from accounts.metrics import engine_time
-from accounts.request_context import RequestContext
+from infrastructure.metrics import engine_time
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import RequestContext
+from infrastructure.settings_cache import from_settings
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

@@ -18,12 +18,12 @@ from django.core.handlers.exception import response_for_exception
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from accounts import client_address, request_context
-from accounts.errors import Forbidden
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
 from config.web import hosts
+from infrastructure.requests import client_address, request_context
+from infrastructure.requests.errors import Forbidden
 
 FILES = ("/media/", "/uploads/")  # uploaded ones, whose view answers a NUL byte itself
 PRESENCE = "/api/lookup/presence/"  # its documented answer to a bad user id is 400
@@ -90,7 +90,7 @@ def _refusal_of_nul_byte(meta: Mapping[str, Any]) -> Refusal | None:
     """Return the view that refuses a NUL byte in the path, or in the query of a page; None without one.
 
     PostgreSQL can neither store nor look up such a byte. Endpoints under /api/ answer one in a query or a body in the
-    words of their own documents, by `accounts.text_rules.find_unstorable`.
+    words of their own documents, by `infrastructure.text_rules.find_unstorable`.
     """
     path = meta.get("PATH_INFO", "")
     if "\x00" in path and not path.startswith(PRESENCE):

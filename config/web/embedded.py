@@ -26,11 +26,11 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from accounts import hot, request_context
-from accounts.hot import Answer, MustWait
 from config.web import asgi, lane, request_body, web_server, wsgi
 from config.web.asgi import Message, Receive, Scope, Send
 from config.web.received_body import CutOff, Pace, ReceivedBody, TooSlow
+from infrastructure.requests import http_messages, request_context
+from infrastructure.requests.http_messages import Answer, MustWait
 
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
@@ -133,7 +133,7 @@ async def _answer_read(call: lane.Call, send: Send) -> None:
     loop = asyncio.get_running_loop()
     events._set_running_loop(None)
     try:
-        answer: Answer | None = hot.without_waiting(call.answer)
+        answer: Answer | None = http_messages.without_waiting(call.answer)
     except MustWait:
         answer = None
     finally:

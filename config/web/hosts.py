@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from accounts.kept_settings import from_settings
+from infrastructure.settings_cache import from_settings
 
 
 def of(meta: Mapping[str, Any]) -> str:

@@ -15,14 +15,14 @@ from django.core.handlers.wsgi import WSGIRequest, get_path_info
 from django.http import HttpResponse
 from django.urls import URLResolver, get_resolver
 
-from accounts import request_context
-from accounts.databases import database_connections
-from accounts.hot import Answer, Request
-from accounts.kept_settings import from_settings
 from config import views
 from config.observability import observation
 from config.web import compression, door, hosts, request_body
 from config.web.door import Visit
+from infrastructure.databases import database_connections
+from infrastructure.requests import request_context
+from infrastructure.requests.http_messages import Answer, Request
+from infrastructure.settings_cache import from_settings
 
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 

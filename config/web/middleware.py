@@ -22,13 +22,14 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
-from accounts import content_security, request_context, waiting_apps
+from accounts import waiting_apps
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
 from config.web import compression, door, hosts, request_body
 from config.web.door import Visit
 from imagehost.views import delivery
+from infrastructure.requests import content_security, request_context
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.once import Once
 from accounts.plans import LARGEST_BODY, MEGABYTE
+from infrastructure.once import Once
 
 CHUNK = 65_536  # bytes
 LARGE = 65_536  # bytes; a larger body is an upload

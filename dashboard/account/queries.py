@@ -15,9 +15,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Q, QuerySet
 
 from accounts import users
-from accounts.databases.statements import Statement
 from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
 from accounts.plans import Plan
+from infrastructure.databases.statements import Statement
 from lookup.serializers.fields import iso
 from lookup.transfer import exporting
 from oidc_provider.models import LastUse, RequestRecord

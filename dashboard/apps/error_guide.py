@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from accounts import limits
+from infrastructure import limits
 from oidc_provider import errors
 from oidc_provider.errors import APP_DISABLED, CLIENT, EVERY, TOKEN, USERINFO, ErrorPage, ErrorRedirect, ProtocolError
 

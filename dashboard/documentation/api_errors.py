@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from accounts import errors, limits, plans
-from accounts.errors import ApiError
+from accounts import plans
 from dashboard.apps import error_guide
 from imagehost import errors as imagehost
+from infrastructure import limits
+from infrastructure.requests import errors
+from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup
 from presence import errors as presence
 

@@ -17,12 +17,13 @@ from types import MappingProxyType
 from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
-from accounts import limits, plans
+from accounts import plans
 from accounts.api_keys import keys
 from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
+from infrastructure import limits
 from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.lifetimes import in_words

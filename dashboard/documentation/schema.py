@@ -10,7 +10,7 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiYamlRenderer
 
-from accounts.once import Once
+from infrastructure.once import Once
 
 JSON = dict[str, Any]  # a part of the document, whatever it is
 _REFERENCE = "#/components/schemas/"

@@ -10,8 +10,6 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import content_security
-from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from dashboard import versions
 from dashboard.forms import confirm, is_done
@@ -19,6 +17,8 @@ from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, Select
 from dashboard.imagehost.views import act, back, form_view, refusal_of, shot_of
 from imagehost import albums, listing, pages
 from imagehost.models import Album
+from infrastructure.requests import content_security
+from infrastructure.requests.errors import sentences
 
 NEW = "new"  # in place of an album's id
 

@@ -21,8 +21,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import content_security
-from accounts.errors import ApiError
 from accounts.http import SignedInRequest
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
@@ -34,6 +32,8 @@ from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
 from imagehost.pages import Tile
 from imagehost.uploads import Uploaded
+from infrastructure.requests import content_security
+from infrastructure.requests.errors import ApiError
 
 NOTHING_CHOSEN = "Choose at least one file first."
 

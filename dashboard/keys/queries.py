@@ -11,11 +11,11 @@ from datetime import date, datetime, timedelta
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
 
-from accounts import limits
-from accounts.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
 from dashboard.access_requests import BY_REQUEST
 from dashboard.models import AccessRequest
+from infrastructure import limits
+from infrastructure.requests.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 
 DAYS = 30
 SOON = timedelta(days=7)

@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.forms import confirm
@@ -25,6 +24,7 @@ from dashboard.profile.content_forms import RowForm
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
 from dashboard.profile.section_forms import FORMS, SearchForm, SkillForm
+from infrastructure.requests import content_security
 from lookup import aliases, content, section_entries
 from lookup.models import Alias, Profile, Section
 from lookup.page import url_policy

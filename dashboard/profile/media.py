@@ -12,12 +12,12 @@ from typing import Any, cast
 from django.core.exceptions import ValidationError
 from django.core.files import File
 
-from accounts import limits
-from accounts.limits import LimitsUnavailable
 from accounts.models import User
 from imagehost import media, probing
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import Bucket, ObjectMissing, incoming_directory
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
 from lookup import uploads
 from lookup.models import Asset
 from lookup.uploads import Facts, Kind

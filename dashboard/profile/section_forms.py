@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.db.models import Model
 
-from accounts.text_rules import validate_line, validate_text
 from dashboard.profile.content_forms import CommaListField, RowForm, Words
+from infrastructure.text_rules import validate_line, validate_text
 from lookup import registry, sections
 from lookup.models import Profile, Section
 from lookup.page.sections import GROUP_NAMES

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import content_security
 from accounts.http import SignedInRequest
 from accounts.models import LinkedAccount
 from dashboard import access
@@ -20,6 +19,7 @@ from dashboard.forms import confirm
 from dashboard.profile import editing, import_preview, settings_form
 from dashboard.profile.forms import PLACES, ConfirmForm, ImportForm, MediaForm, Place, PrivacyForm, ProfileForm
 from dashboard.profile.settings_form import SettingsForm, without
+from infrastructure.requests import content_security
 from lookup import profiles, settings_schema, uploads
 from lookup.models import Asset, Profile
 from lookup.page import context as page_context

@@ -10,10 +10,10 @@ from allauth.account.models import EmailAddress
 from django.db.models import Count, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 
-from accounts import text_rules
 from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, Permission, User
 from accounts.models.names import NameKind
 from dashboard.models import AccessRequest
+from infrastructure import text_rules
 from lookup.models import Profile
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval

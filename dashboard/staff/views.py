@@ -17,7 +17,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import second_factor, users
-from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
 from accounts.staff_actions import CHANGE_KEY, KEY_ACTIONS, USER_ACTIONS, StaffAction
@@ -27,6 +26,7 @@ from dashboard.models import AccessRequest
 from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
 from dashboard.staff.actions import DECIDE, REQUEST_ACTIONS
 from dashboard.staff.forms import AppSearch, PeopleSearch, QueueFilter, QueueState, ReasonForm
+from infrastructure.requests.errors import sentences
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import migrations, models
 
-from accounts.databases.indexes import AddIndexWithoutLock
+from infrastructure.databases.indexes import AddIndexWithoutLock
 
 
 class Migration(migrations.Migration):

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from accounts.databases.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
+from infrastructure.databases.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
 
 WAITING = models.Q(("moves_from", ""), ("preview_state", "WAITING"), ("quarantined_at__isnull", True), ("state", "READY"))
 

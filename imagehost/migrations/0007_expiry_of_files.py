@@ -6,7 +6,7 @@ it is not split.
 
 from django.db import migrations, models
 
-from accounts.databases.indexes import AddIndexWithoutLock
+from infrastructure.databases.indexes import AddIndexWithoutLock
 
 
 class Migration(migrations.Migration):

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from accounts.databases import folding
+from infrastructure.databases import folding
 
 
 def fill(apps, schema_editor):

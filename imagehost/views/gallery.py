@@ -13,9 +13,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts import authentication
-from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest, ApiView
-from accounts.errors import ApiError, KeyRateLimited, KeyRefused
 from accounts.http import single_parameter
 from accounts.models import Permission
 from imagehost import folders, listing, openapi
@@ -29,6 +27,8 @@ from imagehost.serializers import (
     FolderSerializer,
     NewFolderSerializer,
 )
+from infrastructure.requests.api_json import json_bytes, json_response
+from infrastructure.requests.errors import ApiError, KeyRateLimited, KeyRefused
 
 MAX_BODY = 64 * 1024  # bytes
 _LIMIT = re.compile(r"[0-9]{1,3}")

@@ -17,9 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import content_security
 from accounts.http import SignedInRequest
-from accounts.limits import LimitsUnavailable
 from imagehost import (
     album_pages,
     archives,
@@ -39,6 +37,8 @@ from imagehost.models import File, Folder, PreviewState
 from imagehost.pages import Tile, Ways
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests import content_security
 
 logger = logging.getLogger(__name__)
 

@@ -10,14 +10,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
-from accounts.errors import AddressRateLimited, KeyRateLimited
 from accounts.models import Permission
 from imagehost import incoming, openapi, uploads
 from imagehost.errors import UploadsUnavailable
 from imagehost.models import File
 from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
+from infrastructure.requests.api_json import json_bytes, json_response
+from infrastructure.requests.errors import AddressRateLimited, KeyRateLimited
 
 _CURRENT, _EARLIER = UploadSerializer(), EarlierUploadSerializer()
 

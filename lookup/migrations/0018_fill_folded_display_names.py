@@ -6,8 +6,8 @@ Safe beside the previous release: its search reads the tables until it ends.
 
 from django.db import migrations, models
 
-from accounts.databases import folding
-from accounts.databases.indexes import AddIndexWithoutLock
+from infrastructure.databases import folding
+from infrastructure.databases.indexes import AddIndexWithoutLock
 
 EARLIER = ("user_display_name_prefix", "profile_display_name_prefix")
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from accounts.models.users import new_id
-from accounts.text_rules import validate_line
+from infrastructure.text_rules import validate_line
 from lookup.models.profiles import Asset, Profile
 from lookup.models.validators import validate_color, validate_file_name, validate_svg
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models.users import new_id
-from accounts.text_rules import validate_line, validate_text, validate_web_address
+from infrastructure.text_rules import validate_line, validate_text, validate_web_address
 from lookup.models.profiles import Asset, Profile
 from lookup.models.validators import validate_color, validate_svg, validate_tags, validate_target
 

@@ -8,10 +8,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.databases.folding import FoldedField
 from accounts.models import Name
 from accounts.models.users import new_id
-from accounts.text_rules import validate_line, validate_text
+from infrastructure.databases.folding import FoldedField
+from infrastructure.text_rules import validate_line, validate_text
 
 # A path under the upload CDN: segments that no URL has to escape, none of them "." or "..".
 PATH_PATTERN = r"\A(?!.*(?:^|/)\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+)*\Z"

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.models.users import new_id
-from accounts.text_rules import validate_line, validate_text
+from infrastructure.text_rules import validate_line, validate_text
 from lookup.models.profiles import Asset, Profile
 from lookup.sections import Alignment, SectionType
 

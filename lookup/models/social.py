@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models.names import MAX_NAME_LENGTH
 from accounts.models.users import new_id
-from accounts.text_rules import validate_text
+from infrastructure.text_rules import validate_text
 
 MAX_REPORT = 500  # characters of what the reporter writes
 

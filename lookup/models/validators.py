@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, validate_email
 
-from accounts.text_rules import validate_web_address
+from infrastructure.text_rules import validate_web_address
 from lookup.svg import svg_problems
 from lookup.values import TextList
 

@@ -12,8 +12,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from accounts.api_json import utf8
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.api_json import utf8
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
 from lookup.models import (
     Alias,

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.models import Audio, Background, Link
 from lookup.serializers.fields import Number, UnixTime, UploadUrl

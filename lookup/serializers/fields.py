@@ -14,7 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import addresses
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN

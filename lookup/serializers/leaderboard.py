@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer
+from infrastructure.requests.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.serializers.earlier import (
     EarlierAudioSerializer,

@@ -12,8 +12,8 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from accounts.api_json import utf8
 from accounts.models import LinkedAccount, User
+from infrastructure.requests.api_json import utf8
 from lookup import documents
 from lookup.models import Comment
 from lookup.registry import DOCUMENT_COLUMNS

@@ -11,10 +11,10 @@ from typing import Any
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, UNUSABLE_PASSWORD_SUFFIX_LENGTH
 
 from accounts.api_keys import records
-from accounts.epoch import milliseconds
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
+from infrastructure.timestamps import milliseconds
 from lookup import bulk
 from lookup.models import Alias
 from lookup.transfer.conflicts import Claims, batches

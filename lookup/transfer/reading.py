@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from django.core.exceptions import ValidationError
 
-from accounts.epoch import milliseconds
+from infrastructure.timestamps import milliseconds
 from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import DEFINITIONS, SectionType

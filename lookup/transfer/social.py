@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from accounts.epoch import milliseconds
+from infrastructure.timestamps import milliseconds
 from lookup import bulk, counters, rendering
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches

@@ -8,9 +8,9 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts import limits
-from accounts.limits import Limit, LimitsUnavailable
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.limits import Limit, LimitsUnavailable
 
 MAX_BACK = 200  # characters of a path of ours
 GONE = "This comment has been deleted."

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from datetime import datetime
 
-from accounts import hot
-from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
+from infrastructure.requests import http_messages
+from infrastructure.requests.api_json import utf8
 from lookup import openapi, registry, resolve, sql
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.resolve import AnswerRow, Parts
@@ -25,11 +25,11 @@ class UserLookup(HotView):
     permission = Permission.LOOKUP_USER
 
     @openapi.user_lookup
-    def get(self, request: hot.Request) -> bytes:
+    def get(self, request: http_messages.Request) -> bytes:
         return answer(request.query, request.now)
 
 
-def answer(query: hot.Query, now: datetime) -> bytes:
+def answer(query: http_messages.Query, now: datetime) -> bytes:
     """The whole answer, put together from the texts of the read model. 1 query, 2 where it shows not all comments.
 
     Raises what `resolve.answer` raises.

@@ -16,10 +16,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import content_security, limits
-from accounts.errors import sentences
 from accounts.http import SignedInRequest, single_parameter
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.requests import content_security
+from infrastructure.requests.errors import sentences
 from lookup import comments, feedback, moderation, resolve, threads
 from lookup.models import Comment
 from lookup.page import context, presenters, viewer

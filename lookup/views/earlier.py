@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from accounts import authentication, hot
+from accounts import authentication
 from accounts.api_view import HotView
-from accounts.errors import ApiError, KeyRefused
 from accounts.models import Permission
+from infrastructure.requests import http_messages
+from infrastructure.requests.errors import ApiError, KeyRefused
 from lookup import openapi, resolve
 from lookup.errors import UserNotFound, ValueInvalid
 
@@ -28,13 +29,13 @@ class EarlierView(HotView):
 
 class UsernameLookup(EarlierView):
     @openapi.username_lookup
-    def get(self, request: hot.Request, username: str) -> bytes:
+    def get(self, request: http_messages.Request, username: str) -> bytes:
         return answer("username", username)
 
 
 class UidLookup(EarlierView):
     @openapi.uid_lookup
-    def get(self, request: hot.Request, uid: str) -> bytes:
+    def get(self, request: http_messages.Request, uid: str) -> bytes:
         return answer("uid", uid)
 
 

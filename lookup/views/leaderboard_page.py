@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from accounts import content_security
 from accounts.http import single_parameter
+from infrastructure.requests import content_security
 from lookup import sql
 from lookup.models import Board
 from lookup.page import people, url_policy

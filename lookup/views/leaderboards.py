@@ -6,7 +6,7 @@ import functools
 import re
 from typing import ClassVar
 
-from accounts import hot
+from infrastructure.requests import http_messages
 from lookup import documents, openapi, sql
 from lookup.errors import LimitInvalid
 from lookup.models import Board
@@ -21,7 +21,7 @@ _LIMIT = re.compile(r"[0-9]{1,3}")
 class Leaderboard(EarlierView):
     board: ClassVar[Board]
 
-    def get(self, request: hot.Request) -> bytes:
+    def get(self, request: http_messages.Request) -> bytes:
         return answer(self.board, _limit(request.query.single("limit", str(DEFAULT_LIMIT))))
 
 

@@ -21,8 +21,8 @@ from django.utils.http import quote_etag
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from accounts import content_security
 from accounts.models import User
+from infrastructure.requests import content_security
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.page import colors, context, url_policy, viewer

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import limits
-from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.requests.errors import sentences
 from lookup import reports
 from lookup.models import Comment
 from lookup.page import context

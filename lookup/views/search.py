@@ -10,9 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from accounts import client_address, limits, text_rules
 from accounts.http import single_parameter
-from accounts.limits import LimitsUnavailable
+from infrastructure import limits, text_rules
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests import client_address
 from lookup import name_search
 from lookup.name_search import Match
 from lookup.page import people

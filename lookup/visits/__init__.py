@@ -18,9 +18,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import client_address
-from accounts.kept_settings import from_settings
-from accounts.once import Once
+from infrastructure.once import Once
+from infrastructure.requests import client_address
+from infrastructure.settings_cache import from_settings
 from lookup.visits import database_store
 from lookup.visits.daily_counts import Click, View
 from lookup.visits.database_store import DatabaseVisits, Folded

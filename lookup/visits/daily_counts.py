@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from django.db import connection
 from django.db.models import Sum
 
-from accounts.databases import batches, statements
+from infrastructure.databases import batches, statements
 from lookup.models import LinkDay, Profile, ProfileDay
 from lookup.visits.visitors import DIRECT, OTHER
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from django.db import connection, transaction
 from django.db.models import F
 
-from accounts.databases import batches
+from infrastructure.databases import batches
 from lookup import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visits import daily_counts

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from accounts import text_rules
 from accounts.models import User
+from infrastructure import text_rules
 from oidc_provider import redirects
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-from accounts.hot import Request
+from infrastructure.requests.http_messages import Request
 from oidc_provider.errors import InvalidClient, InvalidRequest, ProtocolError
 from oidc_provider.models import Application
 from oidc_provider.parameters import MAX_BODY, Parameters

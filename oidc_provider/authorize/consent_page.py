@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from accounts import content_security
 from accounts.models import User
+from infrastructure.requests import content_security
 from oidc_provider import redirects
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval, PendingRequest

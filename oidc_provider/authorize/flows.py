@@ -16,9 +16,9 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
-from accounts.databases import batches
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.databases import batches
+from infrastructure.hashing import digest
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
 from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect

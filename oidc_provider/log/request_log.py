@@ -19,10 +19,10 @@ from django.db import connection, transaction
 from django.db.models import Count
 from django.utils import timezone
 
-from accounts import client_address, request_context
-from accounts.databases import batches, statements
 from accounts.models import User
-from accounts.write_behind import WriteBehindBuffer
+from infrastructure.databases import batches, statements
+from infrastructure.requests import client_address, request_context
+from infrastructure.write_behind import WriteBehindBuffer
 from oidc_provider.models import OK, Application, LastUse, RequestKind, RequestRecord, UsageCount
 from oidc_provider.models.log import DESCRIPTION_LENGTH, RequestRecordQuerySet
 

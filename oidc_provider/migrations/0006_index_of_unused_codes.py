@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from accounts.databases.indexes import AddIndexWithoutLock
+from infrastructure.databases.indexes import AddIndexWithoutLock
 
 
 class Migration(migrations.Migration):

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.hashing import digest
+from infrastructure.hashing import digest
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken

@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.hashing import digest
 from oidc_provider import tokens
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from oauth2_provider.settings import oauth2_settings
 
-from accounts.databases.statements import Statement, Value
-from accounts.hashing import digest
+from infrastructure.databases.statements import Statement, Value
+from infrastructure.hashing import digest
 from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token.token_queries import Presented
 

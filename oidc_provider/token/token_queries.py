@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from accounts.databases.statements import Statement
+from infrastructure.databases.statements import Statement
 from lookup import addresses
 from oidc_provider.models.applications import USABLE
 

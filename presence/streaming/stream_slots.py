@@ -19,7 +19,7 @@ from django_redis.exceptions import ConnectionInterrupted
 from prometheus_client import Gauge
 from redis import RedisError
 
-from accounts.errors import KeyRateLimited, Unavailable
+from infrastructure.requests.errors import KeyRateLimited, Unavailable
 
 LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
 RETRY = 15  # seconds, until another stream may have ended

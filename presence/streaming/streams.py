@@ -19,8 +19,8 @@ from django.db import Error as AnyDatabaseError
 from django.utils import timezone
 
 from accounts import authentication, jobs
-from accounts.errors import ApiError, KeyRateLimited, Unavailable
-from accounts.limits import LimitsUnavailable
+from infrastructure.limits import LimitsUnavailable
+from infrastructure.requests.errors import ApiError, KeyRateLimited, Unavailable
 from lookup.errors import ProfilePrivate
 from presence import members
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable

@@ -16,8 +16,8 @@ from datetime import datetime
 from django.db import connections
 from django.utils import timezone
 
-from accounts.api_json import json_bytes
-from accounts.errors import ApiError
+from infrastructure.requests.api_json import json_bytes
+from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
 from presence import members, store
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable

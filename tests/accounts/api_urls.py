@@ -10,9 +10,9 @@ from django.urls import path, re_path
 
 from accounts import authentication
 from accounts.api_view import ApiRequest, ApiView, json_bytes, json_response
-from accounts.errors import ApiError, NotFound
 from accounts.models import Permission
 from config import views
+from infrastructure.requests.errors import ApiError, NotFound
 
 handler400 = views.bad_request
 handler403 = views.permission_denied

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import limits
 from accounts.models import ApiKey, Permission
+from infrastructure import limits
 from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory
 

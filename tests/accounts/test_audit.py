@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from accounts import audit, client_address
+from accounts import audit
 from accounts.models import AuditEvent
+from infrastructure.requests import client_address
 from tests.factories.accounts import StaffFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ from pytest_django import Settings
 
 from accounts import audit
 from accounts.api_keys import keys
-from accounts.databases import batches
 from accounts.models import AuditEvent
+from infrastructure.databases import batches
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

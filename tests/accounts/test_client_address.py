@@ -4,7 +4,7 @@ import pytest
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from accounts import client_address
+from infrastructure.requests import client_address
 
 HEADER = "X-Client-Address"
 COUNTED = [

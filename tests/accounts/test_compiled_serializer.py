@@ -13,9 +13,9 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import TextChoices
 from rest_framework import serializers
 
-from accounts import compiled_serializer
-from accounts.api_json import json_text
-from accounts.compiled_serializer import CompiledSerializer, compiled, written
+from infrastructure.requests import compiled_serializer
+from infrastructure.requests.api_json import json_text
+from infrastructure.requests.compiled_serializer import CompiledSerializer, compiled, written
 
 pytestmark = pytest.mark.once
 

@@ -16,11 +16,11 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts.databases import database_connections
-from accounts.databases.postgresql import deadline
-from accounts.databases.postgresql.base import DatabaseWrapper
-from accounts.databases.postgresql.deadline import NoAnswer
-from accounts.databases.statements import Statement
+from infrastructure.databases import database_connections
+from infrastructure.databases.postgresql import deadline
+from infrastructure.databases.postgresql.base import DatabaseWrapper
+from infrastructure.databases.postgresql.deadline import NoAnswer
+from infrastructure.databases.statements import Statement
 from tests.support import ports
 from tests.support.servers import POSTGRES_OPTIONS, Postgres
 

@@ -7,8 +7,8 @@ from django.apps import apps
 from django.db import connection, models
 from django.db.migrations.state import ProjectState
 
-from accounts.databases.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
 from accounts.models import JobRun
+from infrastructure.databases.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
 from tests.lookup import statements
 
 NAME = "tests_jobrun_started"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts import authentication, hashing
-from accounts.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
-from accounts.limits import (
+from accounts import authentication
+from infrastructure import hashing
+from infrastructure.limits import (
     FOREVER,
     InProcessLimits,
     KeyAnswer,
@@ -29,7 +29,8 @@ from accounts.limits import (
     Window,
     microseconds,
 )
-from accounts.limits.redis_limits import RedisLimits
+from infrastructure.limits.redis_limits import RedisLimits
+from infrastructure.requests.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
 from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together

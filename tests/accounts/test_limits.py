@@ -15,9 +15,9 @@ import time_machine
 from django.conf import settings
 from pytest_django import Settings
 
-from accounts import limits
-from accounts.limits import InProcessLimits, Limit, LimitStore, Window
-from accounts.limits.redis_limits import RedisLimits
+from infrastructure import limits
+from infrastructure.limits import InProcessLimits, Limit, LimitStore, Window
+from infrastructure.limits.redis_limits import RedisLimits
 from tests.accounts.clock import let_redis_pass
 from tests.support.threads import together
 

@@ -13,10 +13,11 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import limits, mail
-from accounts.limits import LimitsUnavailable
+from accounts import mail
 from config import job_reports
 from dashboard import notifications
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
 from tests.factories.accounts import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ RESET = "/accounts/password/reset/"
 @pytest.fixture
 def clock(settings: Settings) -> Iterator[time_machine.Traveller]:
     """Limits are counted in the process: Redis has a clock of its own."""
-    settings.LIMIT_STORE = "accounts.limits.InProcessLimits"
+    settings.LIMIT_STORE = "infrastructure.limits.InProcessLimits"
     limits._store.cache_clear()
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as traveller:
         yield traveller

@@ -10,8 +10,8 @@ import requests
 from django.core.management.base import CommandError
 from pytest_django import Settings
 
-from accounts import limits
-from accounts.metrics import metrics_server
+from infrastructure import limits
+from infrastructure.metrics import metrics_server
 from tests.support import metric_values
 
 TOKEN = "a-token-of-the-scraper"

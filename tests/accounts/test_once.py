@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from accounts.once import Once
 from config.web import request_body
+from infrastructure.once import Once
 from tests.support.threads import together
 
 pytestmark = pytest.mark.once

@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, OperationalError, ProgrammingError, transaction
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.databases.statements import Statement
 from accounts.models import User
+from infrastructure.databases.statements import Statement
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]

@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection
 from pytest_django import Settings
 
-from accounts.databases.statements import Statement
+from infrastructure.databases.statements import Statement
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

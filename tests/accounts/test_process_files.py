@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from accounts import metrics
-from accounts.metrics import process_files
-from accounts.metrics.process_files import ProcessCollector
+from infrastructure import metrics
+from infrastructure.metrics import process_files
+from infrastructure.metrics.process_files import ProcessCollector
 
 pytestmark = pytest.mark.once
 

@@ -9,8 +9,8 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from accounts import http_client, text_rules
 from accounts.models import ApiKey, LinkedAccount, User
+from infrastructure import http_client, text_rules
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]

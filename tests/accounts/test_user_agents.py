@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts import user_agents
+from infrastructure.requests import user_agents
 
 pytestmark = pytest.mark.once
 

@@ -12,8 +12,8 @@ import pytest
 from django.conf import LazySettings
 from django.db import DataError, OperationalError
 
-from accounts import write_behind
-from accounts.write_behind import WriteBehindBuffer
+from infrastructure import write_behind
+from infrastructure.write_behind import WriteBehindBuffer
 
 SECONDS = 10
 AT_ONCE = 0.01

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import client_address
+from infrastructure.requests import client_address
 from oidc_provider.token import signing
 from tests.factories.accounts import UserFactory
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from accounts import hot
 from config.web import asgi, embedded, lane, request_body, wsgi
 from config.web.asgi import Message, Scope
 from config.web.received_body import CutOff
+from infrastructure.requests import http_messages
 
 pytestmark = pytest.mark.once
 
@@ -272,11 +272,11 @@ class Read:
         self.threads: list[tuple[bool, bool]] = []
         self._is_fresh = is_fresh
 
-    def answer(self) -> hot.Answer:
+    def answer(self) -> http_messages.Answer:
         self.threads.append((threading.current_thread() is threading.main_thread(), _has_running_loop()))
         if not self._is_fresh:
-            hot.before_waiting()
-        return hot.Answer(203, {"X-Name": "value", "X-Request-Id": "an-id"}, b"read")
+            http_messages.before_waiting()
+        return http_messages.Answer(203, {"X-Name": "value", "X-Request-Id": "an-id"}, b"read")
 
 
 def _has_running_loop() -> bool:

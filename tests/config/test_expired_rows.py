@@ -14,8 +14,8 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.db import connection, models
 
-from accounts.databases import batches
 from accounts.models import KeyDay
+from infrastructure.databases import batches
 from lookup.models import LinkDay, ProfileDay, Visit, VisitBatch, VisitSalt
 from oidc_provider.models import (
     AccessToken,

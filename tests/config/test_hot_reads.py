@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from accounts import hot, limits
-from accounts.hot import MustWait
 from accounts.models import ApiKey, Permission
 from config.web import lane
 from config.web.lane import Call
+from infrastructure import limits
+from infrastructure.requests import http_messages
+from infrastructure.requests.http_messages import MustWait
 from lookup.models import ProfileDocument
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import ProfileFactory
@@ -34,8 +35,8 @@ def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = 
     return found
 
 
-def answered_at_once(asked: Call) -> hot.Answer:
-    return hot.without_waiting(asked.answer)
+def answered_at_once(asked: Call) -> http_messages.Answer:
+    return http_messages.without_waiting(asked.answer)
 
 
 def requests_left() -> int:

@@ -21,15 +21,15 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import limits
-from accounts.databases.statements import Statement
-from accounts.metrics import engine_time
 from accounts.models import JobRun, Permission
 from config import jobs, readiness
 from config.observability import metrics as served
 from config.observability import observation
 from imagehost import delivery, probing
 from imagehost.models import PreviewState
+from infrastructure import limits
+from infrastructure.databases.statements import Statement
+from infrastructure.metrics import engine_time
 from oidc_provider.token import signing
 from presence import store
 from tests.factories.accounts import ApiKeyFactory, UserFactory

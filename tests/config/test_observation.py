@@ -16,11 +16,12 @@ from django.core.management import call_command
 from django.test import AsyncClient, Client
 from pytest_django import Settings
 
-from accounts import http_client, request_context
 from accounts.models import Permission
 from config.observability import access_log, observation, tracing
 from config.observability.logs import JsonFormatter
 from imagehost import storage
+from infrastructure import http_client
+from infrastructure.requests import request_context
 from oidc_provider.log import request_log
 from oidc_provider.models import RequestRecord
 from tests.factories.accounts import ApiKeyFactory, UserFactory
@@ -136,7 +137,7 @@ def test_each_log_line_of_a_request_has_its_id(monkeypatch: pytest.MonkeyPatch, 
         logging.getLogger("somewhere").error("Failed with key=%s", SECRET)
         raise RuntimeError(f"client_secret={SECRET}")
 
-    monkeypatch.setattr("accounts.limits.hit", fail)
+    monkeypatch.setattr("infrastructure.limits.hit", fail)
     handler = Lines(JsonFormatter())
     names = ("somewhere", "django.request")
     for name in names:

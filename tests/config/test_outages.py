@@ -14,11 +14,11 @@ from django.db import OperationalError
 from django.utils.module_loading import import_string
 from redis.exceptions import ConnectionError as NoConnection
 
-from accounts.limits import LimitsUnavailable
 from config.observability import outages
 from config.observability.logs import JsonFormatter, NotUnavailable
 from config.observability.outages import NONE, SERVERS, OutageFilter
 from imagehost.storage import ObjectMissing, StorageFailed
+from infrastructure.limits import LimitsUnavailable
 from lookup.visits.redis_store import StoreUnavailable
 
 pytestmark = pytest.mark.once

@@ -64,8 +64,8 @@ def test_every_text_of_a_form_has_a_longest_length() -> None:
 def test_patterns_of_every_kind_of_place_are_found() -> None:
     places = {
         *OWN_TEXTS,
-        "accounts.text_rules.find_unstorable.__self__",  # a method of a pattern
-        "accounts.user_agents._BROWSERS.4.1",  # a row of a table
+        "infrastructure.text_rules.find_unstorable.__self__",  # a method of a pattern
+        "infrastructure.requests.user_agents._BROWSERS.4.1",  # a row of a table
         "presence.records.Ending._SHAPE",  # an attribute of a class
         "dashboard.profile.import_preview",  # the argument of a function, whose line is left out
         "lookup.models.badges.validate_color.regex",  # a validator of a column

@@ -14,11 +14,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts import hot
 from accounts.models import JobRun, User
 from demo import image_files
 from demo.population import pages
 from imagehost import probing
+from infrastructure.requests import http_messages
 from lookup.models import Board
 from lookup.registry import INCLUDES
 from lookup.views import current, earlier, leaderboards
@@ -53,7 +53,7 @@ def values(demo_file: object) -> Values:
     """Everything that the demo answers."""
     found: Values = defaultdict(set)
     for user in User.objects.filter(public_api_access=True, is_active=True):
-        query = hot.Query(urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")}))
+        query = http_messages.Query(urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")}))
         answers = {
             "current": json.loads(current.answer(query, timezone.now())),
             "earlier": json.loads(earlier.answer("uid", str(user.uid))),

@@ -5,9 +5,9 @@ from typing import Any
 import factory
 from allauth.account.models import EmailAddress
 
-from accounts.hashing import digest
 from accounts.models import ApiKey, LinkedAccount, Name, Permission, User
 from accounts.models.names import NameKind
+from infrastructure.hashing import digest
 from tests.factories import ModelFactory
 
 PASSWORD = "correct horse battery staple"

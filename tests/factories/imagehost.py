@@ -6,9 +6,9 @@ import factory
 from django.contrib.auth.hashers import make_password
 from django.db.models import F
 
-from accounts import hashing
 from imagehost import media
 from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, PreviewState, State, Usage
+from infrastructure import hashing
 from tests.factories import ModelFactory
 from tests.factories.accounts import UserFactory
 

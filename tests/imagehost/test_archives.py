@@ -14,10 +14,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import limits
 from imagehost import archives, media, names, storage
 from imagehost.models import File, Folder
 from imagehost.storage import StorageFailed
+from infrastructure import limits
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import stored
 from tests.lookup import statements

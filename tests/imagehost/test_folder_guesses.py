@@ -12,10 +12,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, override_settings
 
-from accounts import client_address
 from imagehost import folder_access
 from imagehost.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
+from infrastructure.requests import client_address
 from tests.accounts.clock import let_redis_pass
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import LOCKED, PASSWORD, locked_folder, statuses
@@ -111,7 +111,7 @@ SILENT_REDIS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATIO
 
 
 def test_a_limit_store_that_does_not_answer_opens_nothing(client: Client, folder: Folder) -> None:
-    with override_settings(CACHES=SILENT_REDIS, LIMIT_STORE="accounts.limits.redis_limits.RedisLimits"):
+    with override_settings(CACHES=SILENT_REDIS, LIMIT_STORE="infrastructure.limits.redis_limits.RedisLimits"):
         response = client.post(f"/folders/{folder.pk}", {"password": PASSWORD})
     assert (response.status_code, response.headers["Retry-After"]) == (503, "30")
     assert problems_of(response) == []

@@ -15,11 +15,11 @@ from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import limits
 from accounts.models import User
 from imagehost import quotas, sweeping
 from imagehost.models import File, State
 from imagehost.sweeping import Swept
+from infrastructure import limits
 from tests.imagehost import objects, uploading
 from tests.imagehost.objects import FaultyStorage
 from tests.imagehost.uploading import FORMS, png, upload
@@ -89,7 +89,7 @@ def test_a_limit_store_that_is_away_is_503(
     form: str, settings: Settings, request: pytest.FixtureRequest, bucket_directory: Path
 ) -> None:
     owner = uploading.uploader()
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "accounts.limits.redis_limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.redis_limits.RedisLimits"
     limits._store.cache_clear()
     request.addfinalizer(limits._store.cache_clear)
     assert upload(png(), form=form).whole == (503, UNAVAILABLE)

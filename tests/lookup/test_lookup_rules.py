@@ -10,8 +10,8 @@ import time_machine
 from django.utils import timezone
 
 from accounts import bans, linking, users
-from accounts.errors import ApiError
 from accounts.models import LinkedAccount, User
+from infrastructure.requests.errors import ApiError
 from lookup import aliases, document_checks, profiles, resolve
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.models import Alias, Profile

@@ -11,9 +11,9 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from accounts.databases.folding import FoldedField
 from accounts.models import User
-from accounts.text_rules import validate_line, validate_text, validate_web_address
+from infrastructure.databases.folding import FoldedField
+from infrastructure.text_rules import validate_line, validate_text, validate_web_address
 from lookup import comments, content, profiles, registry, sections, settings_schema
 from lookup.models import (
     Audio,

@@ -14,9 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import bans, limits
-from accounts.limits import Limit
+from accounts import bans
 from accounts.models import AuditEvent, User
+from infrastructure import limits
+from infrastructure.limits import Limit
 from lookup import comments, document_checks, feedback, moderation
 from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
 from tests.factories.accounts import UserFactory

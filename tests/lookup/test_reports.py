@@ -13,9 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import bans, limits, users
-from accounts.limits import Limit
+from accounts import bans, users
 from accounts.models import AuditEvent, User
+from infrastructure import limits
+from infrastructure.limits import Limit
 from lookup import comments, moderation, reports
 from lookup.models import Comment, Report
 from tests.factories.accounts import UserFactory

@@ -8,9 +8,10 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from accounts import bans, limits, users
-from accounts.databases import folding
+from accounts import bans, users
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.databases import folding
 from lookup import profiles
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile, shown

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
-from accounts.compiled_serializer import CompiledSerializer, compiled
 from accounts.models import User
 from demo.population import growth
+from infrastructure.requests.compiled_serializer import CompiledSerializer, compiled
 from lookup import documents, queries, registry, rendering, sql
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields, leaderboard

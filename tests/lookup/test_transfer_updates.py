@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts import bans, hashing, limits
+from accounts import bans
 from accounts.api_keys import keys, records
-from accounts.limits import KeyRequest
 from accounts.models import LinkedAccount, Name, User
+from infrastructure import hashing, limits
+from infrastructure.limits import KeyRequest
 from lookup import comments, document_checks, feedback, models, profiles
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory

@@ -10,9 +10,9 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import limits
 from accounts.models import LinkedAccount, User
 from config.web import wsgi
+from infrastructure import limits
 from oidc_provider.token import claims, signing
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (

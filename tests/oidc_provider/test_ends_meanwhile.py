@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import bans, users
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.hashing import digest
 from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken

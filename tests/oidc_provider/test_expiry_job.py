@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import models
 from django.test import Client
 
-from accounts.databases import batches
+from infrastructure.databases import batches
 from oidc_provider.models import AccessToken, Approval, Grant, PendingRequest, RefreshToken
 from tests.oidc_provider.protocol import INVALID_GRANT, App, authorize, code_for, refused
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import users
-from accounts.hashing import digest
 from accounts.models import User
+from infrastructure.hashing import digest
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
 from oidc_provider.token import issuing, signing, token_queries

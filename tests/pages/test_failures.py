@@ -10,9 +10,9 @@ from django.test import Client, RequestFactory
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
-from accounts.limits import LimitsUnavailable
 from config import views
 from imagehost.storage import StorageFailed
+from infrastructure.limits import LimitsUnavailable
 from tests.pages.markup import problems_of, problems_of_text
 
 ANSWERS = [

@@ -9,8 +9,8 @@ import pytest
 from django.core.cache import caches
 from hypothesis import HealthCheck, given, settings, strategies
 
-from accounts.hot import Request
 from demo.chat_platform.running import Simulator
+from infrastructure.requests.http_messages import Request
 from presence import members
 from presence.errors import ChatIdInvalid
 from presence.store import PresenceStore

@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import http_client
 from demo.chat_platform.running import Simulator
+from infrastructure import http_client
 from presence import profiles, refreshing
 from presence.profiles import ProfileUnavailable
 from presence.store import PresenceStore, Profile

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from pytest_django import Settings
 
-from accounts import http_client
 from demo.chat_platform.running import Simulator
+from infrastructure import http_client
 from presence import rest
 from presence.rest import Membership, RestUnavailable
 from tests.presence import reading

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client import values
 
-from accounts.metrics import process_files
+from infrastructure.metrics import process_files
 
 
 class _Process:

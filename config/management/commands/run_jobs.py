@@ -14,14 +14,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
-from accounts.metrics import metrics_server
-from accounts.signal_waiter import SignalWaiter
 from config import jobs
 from config.jobs import Job
 from config.observability import tracing
 from imagehost import previews
+from infrastructure import signal_waiter
+from infrastructure.metrics import metrics_server
+from infrastructure.signal_waiter import SignalWaiter
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 PATIENCE = 3.0  # seconds that a job may go on after the signal

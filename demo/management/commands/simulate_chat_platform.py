@@ -13,12 +13,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error as AnyDatabaseError
 
-from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.models import LinkedAccount
-from accounts.signal_waiter import SignalWaiter
 from demo.chat_platform import members, running
 from demo.chat_platform.running import Simulator
+from infrastructure import signal_waiter
+from infrastructure.signal_waiter import SignalWaiter
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 LOOK_AT_ACCOUNTS = 5.0  # seconds; accounts linked meanwhile join the chat server

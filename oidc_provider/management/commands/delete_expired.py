@@ -4,8 +4,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from accounts import audit
-from accounts.databases import batches
 from accounts.management.base import JobCommand
+from infrastructure.databases import batches
 from oidc_provider import tokens
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_log

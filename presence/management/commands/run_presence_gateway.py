@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.metrics import metrics_server
+from infrastructure.metrics import metrics_server
 from presence import store
 from presence.feed import FatalFeedError
 from presence.hikari_feed import HikariFeed

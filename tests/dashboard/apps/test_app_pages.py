@@ -126,7 +126,7 @@ def test_the_trail_tells_who_did_what_and_why(browser: Browser, app: Application
 
 
 def test_addresses_are_shown_for_ones_own_acts_alone(browser: Browser, app: Application, user: User) -> None:
-    from accounts import client_address
+    from infrastructure.requests import client_address
 
     for actor, address in ((user, "192.0.2.1"), (StaffFactory.create(), "192.0.2.2")):
         token = client_address.current.set(address)

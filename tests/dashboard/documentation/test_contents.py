@@ -12,13 +12,13 @@ import jsonschema
 import pytest
 from django.test import Client
 
-from accounts import limits
-from accounts.errors import ApiError
 from accounts.plans import ALLOWANCES
 from dashboard.apps import error_guide
 from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
 from imagehost import errors as imagehost_errors
 from imagehost import uploaders
+from infrastructure import limits
+from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors
 from lookup.settings_fields import FIELDS
 from oidc_provider.applications.scopes import SCOPES
@@ -127,7 +127,12 @@ RAISED = sorted(
         kind
         for kind in descendants(ApiError)
         if kind.__module__
-        in ("accounts.errors", lookup_errors.__name__, presence_errors.__name__, imagehost_errors.__name__)
+        in (
+            "infrastructure.requests.errors",
+            lookup_errors.__name__,
+            presence_errors.__name__,
+            imagehost_errors.__name__,
+        )
         and kind.__name__ not in ("ApiError", "KeyRefused", "TooManyUploads")  # the last one is answered on pages
     ),
     key=lambda kind: kind.__name__,

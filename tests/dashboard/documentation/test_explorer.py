@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import limits
 from accounts.api_keys import keys
 from accounts.models import User
 from dashboard.documentation import explorer, schema
+from infrastructure import limits
 from tests.factories.lookup import main_profile
 from tests.pages.markup import page_of, problems_of
 

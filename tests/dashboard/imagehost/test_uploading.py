@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
-from accounts import limits
 from accounts.models import User
 from accounts.plans import MEGABYTE
 from imagehost import incoming, quotas, storage
 from imagehost.models import File
+from infrastructure import limits
 from tests.dashboard.imagehost.reading import HOME, messages_of
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory

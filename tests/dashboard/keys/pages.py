@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils import timezone
 
 from accounts import authentication
-from accounts.errors import ApiError
 from accounts.models import ApiKey, User
+from infrastructure.requests.errors import ApiError
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.browser import Browser
 

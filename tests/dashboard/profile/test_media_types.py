@@ -10,11 +10,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
 
-from accounts import limits
 from accounts.models import User
 from dashboard.profile import media
 from dashboard.profile.forms import accepted_files
 from imagehost import probing
+from infrastructure import limits
 from lookup.models import Asset
 from lookup.uploads import MIB, Kind
 from tests.dashboard.profile import sounds_and_fonts as made

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from accounts import text_rules
+from infrastructure import text_rules
 
 BATCH = 500
 

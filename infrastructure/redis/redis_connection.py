@@ -24,7 +24,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NoAnswer
 
-from accounts.metrics import engine_time
+from infrastructure.metrics import engine_time
 
 Part = str | bytes | int
 Command = tuple[Part, ...]

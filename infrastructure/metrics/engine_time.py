@@ -15,8 +15,8 @@ from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 from prometheus_client import Histogram
 
-from accounts import metrics
-from accounts.kept_settings import from_settings
+from infrastructure import metrics
+from infrastructure.settings_cache import from_settings
 
 READ, WRITE, OTHER = "read", "write", "other"  # calls of a database
 COMMAND, PIPELINE, SCRIPT = "command", "pipeline", "script"  # calls of Redis

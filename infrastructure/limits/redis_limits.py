@@ -12,9 +12,9 @@ from datetime import timedelta
 
 from redis.exceptions import RedisError
 
-from accounts import limits
-from accounts.databases.redis_connection import RedisConnection, Reply, Script
-from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, LimitsUnavailable, LoadKey, Verdict, Window
+from infrastructure import limits
+from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, LimitsUnavailable, LoadKey, Verdict, Window
+from infrastructure.redis.redis_connection import RedisConnection, Reply, Script
 
 # Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
 # length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0.

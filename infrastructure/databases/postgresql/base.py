@@ -9,7 +9,7 @@ import psycopg
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 
-from accounts.databases.postgresql.deadline import Connection
+from infrastructure.databases.postgresql.deadline import Connection
 
 LOCK_SECONDS = 1  # that a migration waits for a lock, and with it every request that needs the table
 

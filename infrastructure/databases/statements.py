@@ -19,15 +19,15 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts.databases import database_connections
-from accounts.kept_settings import from_settings
-from accounts.metrics import engine_time
+from infrastructure.databases import database_connections
+from infrastructure.metrics import engine_time
+from infrastructure.settings_cache import from_settings
 
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
     import psycopg
     from psycopg import errors, pq
 
-    from accounts.databases.postgresql.deadline import Connection, NoAnswer
+    from infrastructure.databases.postgresql.deadline import Connection, NoAnswer
 
     _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 

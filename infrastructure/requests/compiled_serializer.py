@@ -18,7 +18,7 @@ from rest_framework import serializers
 from rest_framework.fields import SkipField, empty, is_simple_callable
 from rest_framework.relations import RelatedField
 
-from accounts.api_json import json_text
+from infrastructure.requests.api_json import json_text
 
 Row = TypeVar("Row")
 Json = dict[str, Any]  # Any: a JSON value

@@ -18,8 +18,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from prometheus_client.exposition import ThreadingWSGIServer
 
-from accounts import metrics
-from accounts.metrics.process_files import ProcessCollector
+from infrastructure import metrics
+from infrastructure.metrics.process_files import ProcessCollector
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from accounts import request_context, text_rules
+from infrastructure import text_rules
+from infrastructure.requests import request_context
 
 SECONDS = 2.0  # to connect, for each piece of the head, and for the whole body
 MOST_BYTES = 256 * 1024

@@ -20,9 +20,9 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 from prometheus_client import Counter
 
-from accounts import epoch
-from accounts.kept_settings import from_settings
-from accounts.once import Once
+from infrastructure import timestamps
+from infrastructure.once import Once
+from infrastructure.settings_cache import from_settings
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -52,7 +52,7 @@ class Limit:
         self.counts = counts
         self.window = window
         self.seconds = window.total_seconds()
-        self.milliseconds = window // epoch.MILLISECOND
+        self.milliseconds = window // timestamps.MILLISECOND
 
     def of(self, subject: str = "") -> Window:
         """The window of one address, key, user or the like."""
@@ -152,7 +152,7 @@ class KeyRecord(NamedTuple):
 
 def microseconds(at: datetime | None) -> int:
     """A time as records have it; FOREVER for None."""
-    return FOREVER if at is None else min(epoch.microseconds(at), FOREVER)
+    return FOREVER if at is None else min(timestamps.microseconds(at), FOREVER)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The client of Redis that caches, sessions and visits use: it measures its calls (`accounts.metrics.engine_time`)."""
+"""The client of Redis that caches, sessions and visits use: it measures its calls (`infrastructure.metrics.engine_time`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from redis import Redis
 from redis.client import Pipeline
 
-from accounts.metrics import engine_time
+from infrastructure.metrics import engine_time
 
 
 class TimedPipeline(Pipeline):

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.kept_settings import from_settings
+from infrastructure.settings_cache import from_settings
 
 # The address of the request that is being served, for audit events; empty in commands and jobs.
 current: ContextVar[str] = ContextVar("client_address", default="")

@@ -12,7 +12,7 @@ from django.conf import settings
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.registry import Collector
 
-from accounts.kept_settings import from_settings
+from infrastructure.settings_cache import from_settings
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
