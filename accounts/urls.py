@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from accounts import address_change, second_factor_pages, views
+from accounts import second_factor_pages, views
+from accounts.sign_up import address_change
 
 urlpatterns = [
     path("2fa/webauthn/keys/<int:pk>/remove/", second_factor_pages.remove_key, name="mfa_remove_webauthn"),

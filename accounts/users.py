@@ -1,4 +1,4 @@
-"""Operations on user accounts, for staff, commands and owners. People sign up through `accounts.signup`."""
+"""Operations on user accounts, for staff, commands and owners. People sign up through `accounts.sign_up.account_adapter`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, passwords, receivers
+from accounts import audit, receivers
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
+from accounts.sign_up import passwords
 from infrastructure import text_rules
 
 # What staff may change, and of these what only a superuser may, since they give every right.

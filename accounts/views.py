@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
-from accounts import link_flow, linking, scrobbler
 from accounts.http import SignedInRequest
-from accounts.link_flow import CHAT, NAMES, SCROBBLER
+from accounts.linking import account_links, link_flow, scrobbler
+from accounts.linking.link_flow import CHAT, NAMES, SCROBBLER
+from accounts.linking.scrobbler import Refused
 from accounts.models import LinkedAccount
-from accounts.scrobbler import Refused
 from infrastructure.requests import content_security
 
 SLUGS = {"chat": CHAT, "scrobbler": SCROBBLER}
@@ -71,7 +71,7 @@ def unlink(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth gives it no type
 def _unlink(request: SignedInRequest, kind: LinkedAccount.Kind) -> HttpResponse:
-    linking.unlink(user=request.user, kind=kind, by=request.user)
+    account_links.unlink(user=request.user, kind=kind, by=request.user)
     messages.success(request, f"Your {NAMES[kind]} account is no longer linked.")
     return redirect(link_flow.PAGE)
 

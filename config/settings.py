@@ -176,14 +176,14 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
-    "accounts.passwords.PasswordHasher",
+    "accounts.sign_up.passwords.PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # of accounts that come from elsewhere, until they sign in
     "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "accounts.password_rules.CommonPasswordValidator"},
+    {"NAME": "accounts.sign_up.password_rules.CommonPasswordValidator"},
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
@@ -207,24 +207,24 @@ RECEIVERS = {
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
 PICTURE_RENDERER = "imagehost.probing.png_of"
 
-ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.sign_up.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "accounts.signup.LoginForm",
-    "change_password": "accounts.password_forms.ChangePasswordForm",
-    "set_password": "accounts.password_forms.SetPasswordForm",
-    "reset_password_from_key": "accounts.password_forms.ResetPasswordKeyForm",
+    "login": "accounts.sign_up.account_adapter.LoginForm",
+    "change_password": "accounts.sign_up.password_forms.ChangePasswordForm",
+    "set_password": "accounts.sign_up.password_forms.SetPasswordForm",
+    "reset_password_from_key": "accounts.sign_up.password_forms.ResetPasswordKeyForm",
 }
 # Wrong passwords for a name: 5 in five minutes from one network or known device (allauth's `login_failed`), and
 # from all other devices together so many that one network, which may make 60 an hour, locks the name only for itself.
 ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "300/h/key"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
-ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
+ACCOUNT_USERNAME_VALIDATORS = "accounts.sign_up.account_adapter.username_validators"
 ACCOUNT_PRESERVE_USERNAME_CASING = True
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
 # SUPPORTS_CHANGE stays off: its form is missing for an address that has an account, and so gives it away. Ours:
-# accounts/address_change.py.
+# accounts/sign_up/address_change.py.
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
@@ -240,7 +240,7 @@ MFA_FORMS = {
     "reauthenticate_webauthn": "accounts.second_factor_pages.ReauthenticateForm",
 }
 MFA_TOTP_TOLERANCE = 1
-SOCIALACCOUNT_ADAPTER = "accounts.social.SocialAccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.linking.social_adapter.SocialAccountAdapter"
 SOCIALACCOUNT_STORE_TOKENS = False
 USERSESSIONS_ADAPTER = "accounts.credentials.SessionsAdapter"
 USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request

@@ -4,7 +4,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path, re_path
 
-from accounts.signup import SignupView
+from accounts.sign_up.account_adapter import SignupView
 from config import public_pages, readiness, views
 from config.observability import metrics
 from dashboard.documentation import views as documentation_views

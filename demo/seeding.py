@@ -18,8 +18,9 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from accounts import linking, users
+from accounts import users
 from accounts.api_keys import keys
+from accounts.linking import account_links
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
 from demo import image_files, profile_content
@@ -153,7 +154,7 @@ def _new_user(person: Person, password: str) -> User:
     for kind, external_id, name in person.linked:
         if not LinkedAccount.objects.filter(kind=kind, external_id=external_id).exists():
             picture = profile_content.chat_picture(external_id)
-            linking.link(user=user, kind=kind, external_id=external_id, name=name, avatar_url=picture, by=None)
+            account_links.link(user=user, kind=kind, external_id=external_id, name=name, avatar_url=picture, by=None)
     for scope in person.unlocked:
         applications.unlock_scope(owner=user, scope=scope, by=None, reason="Demo data")
     return user

@@ -13,8 +13,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts import passwords
 from accounts.models import User
+from accounts.sign_up import passwords
 from imagehost.models import Folder
 from infrastructure import limits
 from infrastructure.requests import client_address

@@ -8,7 +8,7 @@ from itertools import islice
 
 from django.conf import settings
 
-from accounts import linking
+from accounts.linking import account_links
 from accounts.models import LinkedAccount
 from infrastructure import http_client
 from presence import assets, fields, privacy
@@ -54,7 +54,7 @@ def compare(member_of: Callable[[int], Json | None], after: int) -> int | None:
 def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> None:
     """`name`: the known one. `picture`: the one to keep, None for the member's."""
     user = fields.mapping(member.get("user"))
-    linking.refresh(
+    account_links.refresh(
         kind=CHAT,
         external_id=str(chat_id),
         name=http_client.name_of(user.get("username")) or name,

@@ -13,8 +13,8 @@ from allauth.utils import get_request_param
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts import link_flow
-from accounts.social import PROVIDER
+from accounts.linking import link_flow
+from accounts.linking.social_adapter import PROVIDER
 from infrastructure import http_client
 from infrastructure.http_client import NoAnswer
 

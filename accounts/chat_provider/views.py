@@ -10,10 +10,10 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts import link_flow
 from accounts.chat_provider.provider import ChatOAuth2Adapter
-from accounts.link_flow import CHAT
-from accounts.social import PROVIDER
+from accounts.linking import link_flow
+from accounts.linking.link_flow import CHAT
+from accounts.linking.social_adapter import PROVIDER
 
 _take = OAuth2CallbackView.adapter_view(ChatOAuth2Adapter)
 

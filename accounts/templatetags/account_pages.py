@@ -11,7 +11,7 @@ from allauth.account.utils import passthrough_next_redirect_url
 from django import template
 from django.urls import reverse
 
-from accounts import address_change
+from accounts.sign_up import address_change
 from infrastructure.requests import user_agents
 
 register = template.Library()

@@ -19,7 +19,7 @@ SERVERS = {
     "psycopg.OperationalError": "the database",
     "psycopg.InterfaceError": "the database",
     "infrastructure.limits.LimitsUnavailable": "Redis",
-    "accounts.passwords.PasswordsBusy": "the queue of passwords to hash",
+    "accounts.sign_up.passwords.PasswordsBusy": "the queue of passwords to hash",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
     "lookup.visits.redis_store.StoreUnavailable": "Redis",
     "presence.store_cache.StoreUnavailable": "Redis",

@@ -22,7 +22,7 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
-from accounts import waiting_apps
+from accounts.sign_up import waiting_apps
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator

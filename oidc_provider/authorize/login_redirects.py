@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from accounts import waiting_apps
 from accounts.models import User
+from accounts.sign_up import waiting_apps
 from oidc_provider import redirects
 from oidc_provider.authorize.flows import Visitor
 from oidc_provider.models import PendingRequest

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import waiting_apps
+from accounts.sign_up import waiting_apps
 from infrastructure.requests.http_messages import Request
 from oidc_provider import endpoints, lifetimes, parameters
 from oidc_provider.applications import clients

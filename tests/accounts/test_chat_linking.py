@@ -18,10 +18,10 @@ from django.contrib.sessions.models import Session
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
-from accounts import link_flow, linking
 from accounts.chat_provider import provider
+from accounts.linking import account_links, link_flow
+from accounts.linking.social_adapter import SocialAccountAdapter
 from accounts.models import LinkedAccount, User
-from accounts.social import SocialAccountAdapter
 from tests.accounts import linking_pages, scripted
 from tests.accounts.linking_pages import CHAT_CALLBACK, LINK_CHAT, PAGE, SITE, Answer, events, linked, said
 from tests.accounts.scripted import BROKEN, Reply, Scripted, of_json
@@ -192,7 +192,7 @@ def test_a_state_that_this_session_did_not_begin_is_refused(browser: Client, use
 
 def test_an_account_of_another_user_is_refused_and_both_links_stay(browser: Client, user: User) -> None:
     other = LinkedAccountFactory(external_id=ID, name="ada")
-    linking.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
+    account_links.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
     assert said(browser, link(browser)) == "This account is linked to another user."
     assert linked(user) == [("CHAT", "9" * 18, "earlier", "")]
     assert linked(other.user) == [("CHAT", ID, "ada", "")]
@@ -233,7 +233,7 @@ def test_the_button_is_a_post_with_a_token(user: User, platform: Scripted) -> No
 def test_an_outage_is_said_and_changes_nothing(
     browser: Client, user: User, platform: Scripted, path: str, reply: Reply
 ) -> None:
-    linking.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
+    account_links.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
     platform.replies[path] = reply
     assert said(browser, link(browser)) == NOT_ANSWERING
     assert linked(user) == [("CHAT", "9" * 18, "earlier", "")]

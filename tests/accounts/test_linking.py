@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
-from accounts import linking
+from accounts.linking import account_links
 from accounts.models import AuditEvent, LinkedAccount, User
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 
@@ -27,25 +27,25 @@ def _linked(user: User) -> list[tuple[str, str]]:
 
 def test_another_account_of_the_kind_takes_the_place_of_the_first(user: User) -> None:
     for external_id in ("80351110224678912", "80351110224678913"):
-        linking.link(user=user, kind=CHAT, external_id=external_id, name="ada", by=user)
+        account_links.link(user=user, kind=CHAT, external_id=external_id, name="ada", by=user)
     assert _linked(user) == [("80351110224678913", "ada")]
     verbs = AuditEvent.objects.filter(object_id=user.pk).order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["linked_account:linked"] * 2
 
 
 def test_another_account_is_linked_since_now_and_the_same_one_since_the_first_time(user: User) -> None:
-    first = linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user).linked_at
-    again = linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada l.", by=user)
+    first = account_links.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user).linked_at
+    again = account_links.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada l.", by=user)
     again.refresh_from_db()
     assert (again.name, again.linked_at) == ("ada l.", first)
-    other = linking.link(user=user, kind=CHAT, external_id="80351110224678913", name="ada", by=user)
+    other = account_links.link(user=user, kind=CHAT, external_id="80351110224678913", name="ada", by=user)
     assert other.linked_at > first
 
 
 def test_unlinking_forgets_it_and_a_second_time_does_nothing(user: User) -> None:
     LinkedAccountFactory(user=user, kind=CHAT)
     for _ in range(2):
-        linking.unlink(user=user, kind=CHAT, by=user)
+        account_links.unlink(user=user, kind=CHAT, by=user)
     assert _linked(user) == []
     assert AuditEvent.objects.filter(object_id=user.pk, verb="linked_account:unlinked").count() == 1
 
@@ -57,8 +57,8 @@ def test_losing_the_race_for_an_account_is_the_same_error(user: User, monkeypatc
         raise IntegrityError
 
     monkeypatch.setattr(LinkedAccount.objects, "update_or_create", refuse)
-    with pytest.raises(ValidationError, match=linking.TAKEN):
-        linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user)
+    with pytest.raises(ValidationError, match=account_links.TAKEN):
+        account_links.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user)
 
 
 class TestRefresh:
@@ -79,7 +79,7 @@ class TestRefresh:
         self, notified: list[User], kind: str, external_id: str
     ) -> None:
         linked = LinkedAccountFactory(kind=CHAT, external_id="80351110224678912", name="ada")
-        assert linking.refresh(kind=kind, external_id=external_id, name="eve", avatar_url="") is False
+        assert account_links.refresh(kind=kind, external_id=external_id, name="eve", avatar_url="") is False
         linked.refresh_from_db()
         assert (linked.name, notified) == ("ada", [])
 
@@ -101,4 +101,4 @@ def notified(settings: Any) -> list[User]:
 
 
 def _refresh(external_id: str, name: str, avatar_url: str) -> bool:
-    return linking.refresh(kind=CHAT, external_id=external_id, name=name, avatar_url=avatar_url)
+    return account_links.refresh(kind=CHAT, external_id=external_id, name=name, avatar_url=avatar_url)

@@ -10,7 +10,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from accounts import users
 from accounts.models import Name, User
 from accounts.models.names import RESERVED_NAMES
-from accounts.signup import AccountAdapter
+from accounts.sign_up.account_adapter import AccountAdapter
 from tests.accounts.clock import NOON
 from tests.factories.accounts import AliasFactory, UserFactory
 

@@ -12,9 +12,9 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, ma
 from django.core.mail import EmailMessage
 from django.test import Client
 
-from accounts import passwords
 from accounts.models import AuditEvent, User
-from accounts.passwords import PasswordsBusy, Turns
+from accounts.sign_up import passwords
+from accounts.sign_up.passwords import PasswordsBusy, Turns
 from imagehost.models import Folder
 from tests.accounts.test_passwords import reset_link
 from tests.factories.accounts import PASSWORD, StaffFactory, UserFactory

@@ -14,9 +14,9 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import link_flow, linking, scrobbler
+from accounts.linking import account_links, link_flow, scrobbler
+from accounts.linking.scrobbler import Refused
 from accounts.models import LinkedAccount, User
-from accounts.scrobbler import Refused
 from tests.accounts import linking_pages, scripted
 from tests.accounts.linking_pages import LINK_SCROBBLER, PAGE, SCROBBLER_CALLBACK, SITE, Answer, events, linked, said
 from tests.accounts.scripted import BROKEN, Scripted, of_json
@@ -137,7 +137,7 @@ def test_an_error_changes_nothing(browser: Client, user: User, service: Scripted
 
 @pytest.mark.parametrize("name", ["down", "half of it", "a list", "sent elsewhere"])
 def test_an_outage_is_said_and_changes_nothing(browser: Client, user: User, service: Scripted, name: str) -> None:
-    linking.link(user=user, kind=SCROBBLER, external_id="earlier", name="Earlier", by=user)
+    account_links.link(user=user, kind=SCROBBLER, external_id="earlier", name="Earlier", by=user)
     service.replies[API] = BROKEN[name]
     assert said(browser, _link(browser)) == NOT_ANSWERING
     assert linked(user) == [("SCROBBLER", "earlier", "Earlier", "")]

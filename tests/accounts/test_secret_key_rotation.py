@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import waiting_apps
 from accounts.models import User
+from accounts.sign_up import waiting_apps
 from dashboard.apps import actions
 from tests.accounts.test_passwords import NEW_PASSWORD, reset_link
 from tests.factories.accounts import PASSWORD, UserFactory

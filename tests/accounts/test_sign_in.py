@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import known_devices, waiting_apps
+from accounts.sign_up import known_devices, waiting_apps
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.support.browser import Browser
 from tests.support.hasher import QuickArgon2PasswordHasher

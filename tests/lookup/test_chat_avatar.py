@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import bans, linking
+from accounts import bans
+from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.factories.lookup import main_profile, shown
@@ -50,7 +51,7 @@ def test_without_a_picture_it_is_the_platforms_default_one(chatting: User, exter
 
 
 def test_a_picture_that_changed_is_found_at_once(chatting: User) -> None:
-    linking.link(
+    account_links.link(
         user=chatting,
         kind=LinkedAccount.Kind.CHAT,
         external_id="5" * 17,

@@ -9,7 +9,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from accounts import bans, linking, users
+from accounts import bans, users
+from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests.errors import ApiError
 from lookup import aliases, document_checks, profiles, resolve
@@ -232,14 +233,14 @@ def test_flags_of_the_account_and_its_plan_are_read_at_each_lookup(filled: Fille
 
 
 def test_a_linked_account_answers_at_once(filled: Filled) -> None:
-    linking.link(
+    account_links.link(
         user=filled.user, kind=LinkedAccount.Kind.CHAT, external_id="555555555555555555", name="new", by=filled.user
     )
     changed = {**expected_current.USER, "chatId": "555555555555555555"}
     assert answers.user("555555555555555555", by="chat").body["user"] == changed
     assert find("chat", CHAT_ID) is UserNotFound
-    linking.unlink(user=filled.user, kind=LinkedAccount.Kind.CHAT, by=filled.user)
-    linking.unlink(user=filled.user, kind=LinkedAccount.Kind.SCROBBLER, by=filled.user)
+    account_links.unlink(user=filled.user, kind=LinkedAccount.Kind.CHAT, by=filled.user)
+    account_links.unlink(user=filled.user, kind=LinkedAccount.Kind.SCROBBLER, by=filled.user)
     assert find("chat", "555555555555555555") is UserNotFound
     assert answers.user("ada").body["user"] == {**expected_current.USER, "chatId": None, "scrobblerUsername": None}
     assert list(document_checks.differences()) == []

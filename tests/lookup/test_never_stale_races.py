@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from accounts import linking
+from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests import http_messages
 from lookup import document_checks, documents
@@ -26,7 +26,7 @@ def test_renderings_and_changes_at_once_leave_nothing_stale(operator: User) -> N
         if number % 3 == 0:
             User.objects.filter(pk=user.pk).update(display_name=f"Name {number}")
         elif number % 3 == 1:
-            linking.link(user=user, kind="CHAT", external_id=str(number), name="n", by=user)
+            account_links.link(user=user, kind="CHAT", external_id=str(number), name="n", by=user)
         documents.rebuild_of(user.pk)
         assert b"Busy" in current.answer(http_messages.Query("type=username&value=busy"), timezone.now())
 

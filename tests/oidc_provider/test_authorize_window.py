@@ -10,8 +10,8 @@ import time_machine
 from django.contrib.sessions.models import Session
 from django.test import Client, RequestFactory
 
-from accounts import waiting_apps
 from accounts.models import User
+from accounts.sign_up import waiting_apps
 from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant
 from tests.factories.oidc_provider import REDIRECT_URL

@@ -10,7 +10,8 @@ from django.test.utils import override_settings
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import bans, linking, users
+from accounts import bans, users
+from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from demo.chat_platform.running import Simulator
 from lookup import profiles
@@ -77,11 +78,11 @@ def test_the_record_says_so_however_long_ago_the_switch_was(user: User, store: P
 
 def test_linking_an_account_hides_it_and_another_user_shows_it_again(store: PresenceStore, user: User) -> None:
     hidden = UserFactory(public_api_access=False)
-    linking.unlink(user=user, kind="CHAT", by=user)
-    linking.link(user=hidden, kind="CHAT", external_id=str(ADA), name="ada", by=hidden)
+    account_links.unlink(user=user, kind="CHAT", by=user)
+    account_links.link(user=hidden, kind="CHAT", external_id=str(ADA), name="ada", by=hidden)
     assert lookups.get(ADA).whole == PRIVATE
-    linking.unlink(user=hidden, kind="CHAT", by=hidden)
-    linking.link(user=user, kind="CHAT", external_id=str(ADA), name="ada", by=user)
+    account_links.unlink(user=hidden, kind="CHAT", by=hidden)
+    account_links.link(user=user, kind="CHAT", external_id=str(ADA), name="ada", by=user)
     assert lookups.get(ADA).status == 200
 
 

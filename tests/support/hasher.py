@@ -1,6 +1,6 @@
 """Argon2 with little work."""
 
-from accounts.passwords import PasswordHasher
+from accounts.sign_up.passwords import PasswordHasher
 
 
 class QuickArgon2PasswordHasher(PasswordHasher):

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts import linking
+from accounts.linking import account_links
 from accounts.models import LinkedAccount
 from infrastructure.requests.content_security import WAITING_FORM_ACTIONS
 
@@ -83,7 +83,7 @@ def finish(request: HttpRequest, kind: str, identity: Identity) -> HttpResponse:
     if not user.is_authenticated:
         return end(request, ASKED_TOO_LATE, kind)
     try:
-        linked = linking.link(
+        linked = account_links.link(
             user=user,
             kind=kind,
             external_id=identity.external_id,

@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import link_flow
-from accounts.link_flow import Identity
+from accounts.linking import link_flow
+from accounts.linking.link_flow import Identity
 from infrastructure import http_client
 from infrastructure.http_client import NoAnswer
 

@@ -12,8 +12,8 @@ from allauth.socialaccount.providers.base import AuthError, AuthProcess
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts import link_flow
-from accounts.link_flow import CHAT, Identity
+from accounts.linking import link_flow
+from accounts.linking.link_flow import CHAT, Identity
 
 logger = logging.getLogger(__name__)
 PROVIDER = "chat"

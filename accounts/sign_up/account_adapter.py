@@ -16,10 +16,11 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
-from accounts import address_change, known_devices, mail, passwords, waiting_apps
+from accounts import mail
 from accounts.credentials import find_user, note_failure
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
+from accounts.sign_up import address_change, known_devices, passwords, waiting_apps
 from infrastructure.requests import client_address
 
 username_validators = [username_validator]
