@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
-from config import readiness
 from config.env import Document
+from config.operations import readiness
 
 CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
 SECURITY_DAYS = 90  # how long a copy of security.txt is true; RFC 9116 §2.5.5 asks for less than a year

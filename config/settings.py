@@ -13,7 +13,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
-from config import chat, env, stores
+from config import chat, data_stores, env
 from config.observability import logs
 
 django_stubs_ext.monkeypatch()
@@ -157,8 +157,8 @@ if EMBEDDED:
         }
     }
 else:
-    DATABASES = {"default": stores.address(DATABASE_URL)}
-    DATABASES["default"] |= stores.postgresql(
+    DATABASES = {"default": data_stores.address(DATABASE_URL)}
+    DATABASES["default"] |= data_stores.postgresql(
         DATABASES["default"]["OPTIONS"],
         pool_size=DATABASE_POOL_SIZE,
         are_prepared=DATABASE_PREPARED_STATEMENTS,
@@ -166,7 +166,7 @@ else:
     )
 # 1: PostgreSQL and Redis are on a network that others can neither read nor join, so `check --deploy` asks for no TLS.
 PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
-CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
+CACHES = data_stores.caches(REDIS_URL, data_stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
 LIMIT_STORE = "infrastructure.limits.redis_limits.RedisLimits" if REDIS_URL else "infrastructure.limits.InProcessLimits"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
@@ -331,10 +331,10 @@ WHITENOISE_MIMETYPES = {".wav": "audio/wav", ".woff": "font/woff"}  # what white
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-    "imagehost": stores.file_storage(
+    "imagehost": data_stores.file_storage(
         VAR_DIR / "files", variable="FILES_DIR", is_read_by_group=FILE_DELIVERY == "accel"
     ),
-    "uploads": stores.file_storage(VAR_DIR / "uploads", variable="UPLOADS_DIR"),
+    "uploads": data_stores.file_storage(VAR_DIR / "uploads", variable="UPLOADS_DIR"),
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------

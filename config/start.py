@@ -20,7 +20,7 @@ from django.conf import settings
 from django.core.cache import caches
 from redis.exceptions import RedisError
 
-from config import timed_calls
+from config.operations import parallel_calls
 
 PROGRAMS = ("run_embedded", "run_jobs", "run_presence_gateway")  # commands of manage.py that run until they are stopped
 SHORTEST_SECRET = 32  # characters
@@ -106,7 +106,7 @@ def _evicting_redis() -> Iterator[Problem]:
     """Check the eviction policy. A Redis that is away is no problem."""
     if not settings.REDIS_URL:
         return
-    policy = timed_calls.run([{"eviction": _eviction}], caller="start", limit=REDIS_SECONDS)["eviction"].value
+    policy = parallel_calls.run([{"eviction": _eviction}], caller="start", limit=REDIS_SECONDS)["eviction"].value
     if policy:
         sentence = f"Redis evicts what it must keep, limits and live presence (maxmemory-policy {policy})."
         fix = "Set maxmemory-policy noeviction, or take a Redis of its own for the service."

@@ -5,8 +5,9 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from accounts.sign_up.account_adapter import SignupView
-from config import public_pages, readiness, views
+from config import public_pages, views
 from config.observability import metrics
+from config.operations import readiness
 from dashboard.documentation import views as documentation_views
 
 admin.autodiscover()

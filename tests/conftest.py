@@ -80,14 +80,14 @@ def _nothing_is_left_over() -> None:
     from django.core.cache import cache
 
     from accounts.api_keys import uses
-    from config import timed_calls
     from config.observability import access_log
+    from config.operations import parallel_calls
     from infrastructure import limits
     from oidc_provider.log import request_log
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
-    timed_calls.forget()
+    parallel_calls.forget()
     uses.buffer.clear()
     access_log.buffer.clear()
     signing.forget_cached_signer()

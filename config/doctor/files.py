@@ -12,8 +12,8 @@ from typing import cast
 import requests
 from django.core.files.storage import storages
 
-from config import readiness
 from config.doctor.findings import Finding, failure, ok, warning
+from config.operations import readiness
 from imagehost import probing
 from imagehost.prober import confinement
 from imagehost.storage import Bucket, FolderStorage, incoming_directory

@@ -22,7 +22,8 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from accounts.models import JobRun
-from config import backups, jobs, readiness, timed_calls, views
+from config import jobs, views
+from config.operations import backups, parallel_calls, readiness
 from imagehost import previews
 from infrastructure import metrics as accounts_metrics
 from infrastructure.metrics.process_files import ProcessCollector
@@ -112,7 +113,7 @@ class StateCollector(Collector):
 
 def state() -> Iterator[tuple[Family, Samples]]:
     """Yield every family with its samples, within two seconds. 4 queries, and those of /readyz."""
-    outcomes = timed_calls.run(GROUPS, caller="metrics", limit=LIMIT)
+    outcomes = parallel_calls.run(GROUPS, caller="metrics", limit=LIMIT)
     found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
     for outcome in outcomes.values():
         found |= outcome.value or {}
@@ -184,7 +185,7 @@ def _presence(now: datetime) -> Found:
     }
 
 
-GROUPS: tuple[timed_calls.Calls[Found | None], ...] = (
+GROUPS: tuple[parallel_calls.Calls[Found | None], ...] = (
     {
         "jobs": _reading(_jobs),
         "backups": _reading(_backups),

@@ -20,12 +20,12 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import start, stores
+from config import data_stores, start
 from config.web import graceful_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
-stores.bound_waits()
+data_stores.bound_waits()
 django.setup(set_prefix=False)
 graceful_shutdown.end_with_parent()
 

@@ -20,8 +20,8 @@ from typing import NoReturn
 
 from django.conf import settings
 
-from config import supervisor
-from config.supervisor import Program
+from config.operations import supervisor
+from config.operations.supervisor import Program
 
 READY_VARIABLE = "WEB_READY_FD"  # a pipe: the first worker writes to it once it has loaded everything
 PATIENCE = 60.0  # seconds that the other programs and the printed address wait for that

@@ -12,13 +12,13 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import start, stores
+from config import data_stores, start
 from config.web import graceful_shutdown, request_body
 from config.web.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
-stores.bound_waits()
+data_stores.bound_waits()
 django_application = get_wsgi_application()
 from config.web import lane  # noqa: E402 - it needs the apps that the line above loads
 

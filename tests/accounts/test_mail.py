@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts import mail
-from config import job_reports
+from config.operations import job_reports
 from dashboard import notifications
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 
-from config import backups
+from config.operations import backups
 from tests.journeys import processes
 from tests.support import databases, programs
 
@@ -211,7 +211,7 @@ def test_where_there_are_no_hard_links_files_are_copied(tmp_path: Path, monkeypa
     def refuse(source: object, target: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("config.backups.os.link", refuse)
+    monkeypatch.setattr("config.operations.backups.os.link", refuse)
     for name in ("folder", "earlier"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "key").write_bytes(b"1")

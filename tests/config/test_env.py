@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env, stores
+from config import data_stores, env
 
 READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.text("NAME"), "value", "value"),
@@ -260,7 +260,7 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
 
 
 def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> None:
-    options = stores.caches("redis://127.0.0.1/0")
+    options = data_stores.caches("redis://127.0.0.1/0")
     assert {name: cache.get("TIMEOUT", "default") for name, cache in options.items()} == {
         "default": "default",
         "presence": None,
@@ -270,31 +270,31 @@ def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> Non
 
 def test_presence_may_have_a_redis_of_its_own_which_no_sentinel_watches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379")
-    caches = stores.caches("redis://node/0", stores.redis_options(), presence_url="redis://presence/0")
+    caches = data_stores.caches("redis://node/0", data_stores.redis_options(), presence_url="redis://presence/0")
     assert [cache["LOCATION"] for cache in caches.values()] == ["redis://node/0", "redis://presence/0"]
     assert caches["presence"]["KEY_PREFIX"] == "chat"
-    assert caches["presence"]["OPTIONS"] == stores.REDIS_OPTIONS
+    assert caches["presence"]["OPTIONS"] == data_stores.REDIS_OPTIONS
 
 
 @pytest.mark.parametrize("is_pooled", [False, True])
 def test_a_cursor_stays_on_the_server_unless_a_pooler_gives_each_transaction_another_connection(
     *, is_pooled: bool
 ) -> None:
-    options = stores.postgresql({}, pool_size=0, are_prepared=True, is_pooled_by_transaction=is_pooled)
+    options = data_stores.postgresql({}, pool_size=0, are_prepared=True, is_pooled_by_transaction=is_pooled)
     assert options["DISABLE_SERVER_SIDE_CURSORS"] is is_pooled
 
 
 def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379,two:26379")
     monkeypatch.setenv("REDIS_SENTINEL_PASSWORD", "of-the-sentinels")
-    options = stores.redis_options()
+    options = data_stores.redis_options()
     assert options["SENTINELS"] == [("one", 26379), ("two", 26379)]
     assert options["SENTINEL_KWARGS"] == {
         "socket_connect_timeout": 1,
         "socket_timeout": 1,
         "password": "of-the-sentinels",
     }
-    caches = stores.caches("redis://mymaster/0", options)
+    caches = data_stores.caches("redis://mymaster/0", options)
     assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
         "django_redis.pool.SentinelConnectionFactory"
     }

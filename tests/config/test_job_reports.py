@@ -19,7 +19,8 @@ from pytest_django import Settings
 from accounts import jobs as leases
 from accounts import mail
 from accounts.models import JobRun
-from config import job_reports, jobs
+from config import jobs
+from config.operations import job_reports
 from tests.factories.accounts import StaffFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -22,9 +22,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from accounts.models import JobRun, Permission
-from config import jobs, readiness
+from config import jobs
 from config.observability import metrics as served
 from config.observability import observation
+from config.operations import readiness
 from imagehost import delivery, probing
 from imagehost.models import PreviewState
 from infrastructure import limits

@@ -28,8 +28,9 @@ from redis.exceptions import RedisError
 
 from accounts import jobs as leases
 from accounts.models import JobRun
-from config import jobs, readiness
+from config import jobs
 from config.observability import outages
+from config.operations import readiness
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
 from presence import store

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from config.supervisor import Program, command_of
+from config.operations.supervisor import Program, command_of
 from tests.config import process_table
 from tests.support import processes
 

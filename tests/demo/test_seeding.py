@@ -181,7 +181,7 @@ def test_a_banned_demo_owner_does_not_stop_the_service(
     applications.delete(application=Application.objects.get(client_id=entry["app"]["client_id"]), by=None)
     bans.ban(user=User.objects.get(pk=entry["users"][0]["id"]), by=None, reason="Test")
     call_command("run_embedded")
-    assert called[-1][1:-1] == ["-m", "config.supervisor"]
+    assert called[-1][1:-1] == ["-m", "config.operations.supervisor"]
     assert "The demo data could not be made: This account is banned." in capsys.readouterr().err
 
 
@@ -198,7 +198,7 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     assert entry["users"][0]["password"] in printed
     assert [name for name in called if isinstance(name, str)] == ["collectstatic"]  # all is migrated
     supervisor = next(line for line in called if isinstance(line, list))
-    assert supervisor[1:-1] == ["-m", "config.supervisor"]
+    assert supervisor[1:-1] == ["-m", "config.operations.supervisor"]
     web, *others = json.loads(supervisor[-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "asgi"]
     assert web["argv"][-1] == "config.web.embedded:application"

@@ -12,7 +12,7 @@ from django.test import Client
 from jwcrypto import jwk, jwt
 from pytest_django import Settings
 
-from config import timed_calls
+from config.operations import parallel_calls
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
@@ -84,7 +84,7 @@ def test_an_undecryptable_key_makes_the_service_unready(
     settings.CHAT = replace(settings.CHAT, guild_id="")
     assert client.get(READY).json()["parts"]["signing_key"] == "ok"
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another secret"]
-    timed_calls.forget()
+    parallel_calls.forget()
     answer = client.get(READY)
     assert answer.status_code == 503
     assert answer.json()["status"] == "unavailable"

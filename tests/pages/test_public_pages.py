@@ -14,9 +14,10 @@ from pytest_django import Settings
 from time_machine import travel
 
 from accounts.models.names import RESERVED_NAMES
-from config import public_pages, readiness
+from config import public_pages
 from config.env import Document, document
-from config.readiness import Part
+from config.operations import readiness
+from config.operations.readiness import Part
 from tests.pages.markup import page_of, problems_of
 
 TERMS = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from redis import Redis, exceptions
 
-from config import stores
+from config import data_stores
 from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore
 from tests.presence.workers import wait_until
@@ -31,7 +31,7 @@ class Outage:
         self._process: subprocess.Popen[bytes] | None = None
         self.come_back()
         url = f"unix://{self._socket}?db=0"
-        self.config: dict[str, Any] = stores.caches(url)["presence"]  # Any: Django's settings of a cache
+        self.config: dict[str, Any] = data_stores.caches(url)["presence"]  # Any: Django's settings of a cache
         others = {name: value for name, value in self.config.items() if name != "BACKEND"}
         self.store = PresenceStore(PresenceRedisCache(url, others))
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from config import stores
+from config import data_stores
 from presence import store
 from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
@@ -192,7 +192,7 @@ class TestTogether:
 
 
 def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
-    settings.CACHES = stores.caches("")
+    settings.CACHES = data_stores.caches("")
     store.opened().keep_miss(268473310986240001, "notMember")  # for 10 min
     store.opened().keep_miss(268473310986240002, "notFound")
     with time_machine.travel(timezone.now() + timedelta(minutes=11)):
@@ -201,5 +201,5 @@ def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
 
 
 def test_redis_clears_what_expired_by_itself(settings: Settings) -> None:
-    settings.CACHES = {**settings.CACHES, "presence": stores.caches("redis://127.0.0.1:1/0")["presence"]}
+    settings.CACHES = {**settings.CACHES, "presence": data_stores.caches("redis://127.0.0.1:1/0")["presence"]}
     assert call_command("sweep_presence") == "Removed 0 expired entries."

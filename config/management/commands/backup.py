@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import jobs
-from config import backups
-from config.backups import BackupFailed, BackupRunning
+from config.operations import backups
+from config.operations.backups import BackupFailed, BackupRunning
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.core.mail import EmailMessage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import mail
-from config import job_reports
+from config.operations import job_reports
 
 
 class Command(BaseCommand):

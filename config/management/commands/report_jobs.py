@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from accounts.management.base import JobCommand
-from config import job_reports
+from config.operations import job_reports
 
 
 class Command(JobCommand):

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config import backups
-from config.backups import BackupFailed
+from config.operations import backups
+from config.operations.backups import BackupFailed
 
 
 class Command(BaseCommand):

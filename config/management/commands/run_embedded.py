@@ -17,8 +17,9 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 
-from config import checks, supervisor
-from config.supervisor import Program
+from config import checks
+from config.operations import supervisor
+from config.operations.supervisor import Program
 from config.web import web_server
 from lookup import boards
 from lookup.models import LeaderboardEntry

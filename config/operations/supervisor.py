@@ -28,7 +28,7 @@ STOP_SECONDS = 8.0  # the web server gives its connections 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # seconds before a program that ended starts again
 ENDS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
-logger = logging.getLogger("config.supervisor")
+logger = logging.getLogger("config.operations.supervisor")
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -48,7 +48,7 @@ class Program:
 
 def command_of(programs: Sequence[Program]) -> list[str]:
     """The command line of a supervisor of these programs; the interpreter comes first."""
-    return [sys.executable, "-m", "config.supervisor", json.dumps([asdict(program) for program in programs])]
+    return [sys.executable, "-m", "config.operations.supervisor", json.dumps([asdict(program) for program in programs])]
 
 
 class _Adopted:

@@ -29,9 +29,10 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 from accounts.plans import LARGEST_FILE, MEGABYTE
-from config import jobs, timed_calls
+from config import jobs
 from config.jobs import Job
 from config.observability import outages
+from config.operations import parallel_calls
 from imagehost.storage import FolderStorage, incoming_directory, sharing
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
@@ -115,7 +116,7 @@ def parts() -> dict[str, Part]:
 
 def _parts(groups: Iterable[Checks]) -> dict[str, Part]:
     calls = [{name: partial(_state, check) for name, check in checks.items()} for checks in groups]
-    outcomes = timed_calls.run(calls, caller="readiness", limit=LIMIT, kept=KEPT, remembered=REMEMBERED)
+    outcomes = parallel_calls.run(calls, caller="readiness", limit=LIMIT, kept=KEPT, remembered=REMEMBERED)
     return {name: Part(found.value or NO_ANSWER, found.milliseconds) for name, found in outcomes.items()}
 
 
