@@ -122,7 +122,7 @@ def _read(
     import django
 
     django.setup()
-    from presence import store
+    from presence.store import store
 
     opened, give_up_at = store.opened(), time.monotonic() + READY_WITHIN
     while opened.snapshot(PROBE).record is None or opened.alive_at() is None:

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import presence
 
 if TYPE_CHECKING:
-    from presence.feed import FeedEvent
-    from presence.store import PresenceStore
-    from presence.worker import Worker
+    from presence.gateway.feed import FeedEvent
+    from presence.store.store import PresenceStore
+    from presence.worker.worker import Worker
 
 GUILD, FIRST = 268473310000000000, 268473310000000001
 TERM, CHUNK, PATIENCE = "the earlier leader", 1000, 600.0
@@ -61,7 +61,7 @@ class Feed:
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, tell: Callable[[FeedEvent], None]) -> None:
-        from presence.feed import Dispatch, SessionStarted
+        from presence.gateway.feed import Dispatch, SessionStarted
 
         self._tell = tell
         tell(SessionStarted(frozenset({GUILD})))
@@ -85,7 +85,7 @@ class Feed:
         self._closing.set()
 
     async def _send(self, nonce: str) -> None:
-        from presence.feed import Dispatch
+        from presence.gateway.feed import Dispatch
 
         count = -(-self._members // CHUNK)
         for index in range(count):
@@ -105,7 +105,7 @@ class Leader:
     """The earlier one: it has written all members, and stamps until it ends."""
 
     def __init__(self, store: PresenceStore, members: int) -> None:
-        from presence.store import Record
+        from presence.store.store import Record
 
         self._store, self._ending = store, threading.Event()
         store.take_lease(TERM)
@@ -139,9 +139,9 @@ class Leader:
 def measure(members: int, *, is_cold: bool = False) -> Measured:
     from django.core.cache import caches
 
-    from presence import store
     from presence.intervals import Intervals
-    from presence.worker import Worker
+    from presence.store import store
+    from presence.worker.worker import Worker
 
     opened, intervals = store.opened(), Intervals()
     leader = Leader(opened, members)

@@ -27,8 +27,8 @@ def main(count: int) -> None:
         import django
 
         django.setup()
-        from presence import store
-        from presence.store import Banner
+        from presence.store import store
+        from presence.store.store import Banner
 
         opened = store.opened()
         accounts = {chat_id: platform.account(chat_id) or {} for chat_id in ids}

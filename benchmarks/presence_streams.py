@@ -209,8 +209,8 @@ def prepare() -> None:
     from django.utils import timezone
 
     from accounts.models import Permission
-    from presence import store
-    from presence.store import Record
+    from presence.store import store
+    from presence.store.store import Record
     from tests.factories.accounts import ApiKeyFactory, UserFactory
 
     call_command("migrate", verbosity=0)

@@ -105,7 +105,7 @@ def caches(
         return {
             "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
             "presence": {
-                "BACKEND": "presence.database_cache.PresenceDatabaseCache",
+                "BACKEND": "presence.store.database_cache.PresenceDatabaseCache",
                 "LOCATION": "presence_storeentry",
                 "TIMEOUT": None,
             },
@@ -119,7 +119,7 @@ def caches(
             "OPTIONS": dict(options),
         },
         "presence": {
-            "BACKEND": "presence.redis_cache.PresenceRedisCache",
+            "BACKEND": "presence.store.redis_cache.PresenceRedisCache",
             "LOCATION": presence_url or redis_url,
             "KEY_PREFIX": "chat",
             "OPTIONS": dict(presence_options),

@@ -195,7 +195,7 @@ RECEIVERS = {
     "access_ended": ["oidc_provider.tokens.delete_of_user"],
     "ban_lifted": ["lookup.counters.recount_after"],
     "account_linked": ["lookup.documents.mark_stale_of_user"],
-    "public_access_changed": ["presence.privacy.note"],
+    "public_access_changed": ["presence.answer.privacy.note"],
     "user_deleted": [
         "oidc_provider.applications.applications.delete_of_user",
         "lookup.profiles.lock_of_user",

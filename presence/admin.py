@@ -18,10 +18,11 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.timesince import timesince
 
 from accounts.admin.staff_actions import ReadOnlyAdmin, columns
-from presence import members, store
+from presence.answer import members
 from presence.fields import Json
 from presence.models import LastOnline
-from presence.store import StoreUnavailable
+from presence.store import store
+from presence.store.store import StoreUnavailable
 
 _WORD_START = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()

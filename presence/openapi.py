@@ -11,8 +11,8 @@ from rest_framework import serializers
 from accounts import openapi
 from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
+from presence.answer.serializers import PresenceSerializer
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
-from presence.serializers import PresenceSerializer
 
 CHAT_ID = OpenApiParameter(
     "chat_id",

@@ -24,10 +24,11 @@ from lookup import resolve
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.rows import UserRow
-from presence import card, members, openapi
-from presence.card import Card
+from presence import openapi
+from presence.answer import card, members
+from presence.answer.card import Card
+from presence.answer.presentation import Presence
 from presence.errors import ChatIdInvalid
-from presence.presentation import Presence
 from presence.streaming import streams
 from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
 

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from config.doctor import edge, files, installation, servers
 from config.doctor.findings import Check, Finding, Level, failure
 from imagehost.storage import StorageFailed
-from presence.store import StoreUnavailable
+from presence.store.store import StoreUnavailable
 
 __all__ = ["CHECKS", "Finding", "Level", "examine"]
 

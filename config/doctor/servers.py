@@ -14,7 +14,7 @@ from django.db import connection
 
 from config.doctor.findings import Finding, failure, measured, ok, warning
 from infrastructure.redis.redis_connection import RedisConnection, Script
-from presence import store
+from presence.store import store
 
 SLOW = 0.005  # seconds of a round trip; a page makes several
 FULL = 0.8  # of the server's connections

@@ -28,8 +28,8 @@ from imagehost import previews
 from infrastructure import metrics as accounts_metrics
 from infrastructure.metrics.process_files import ProcessCollector
 from oidc_provider.models import SigningKey
-from presence import store
-from presence.store import StoreUnavailable
+from presence.store import store
+from presence.store.store import StoreUnavailable
 
 logger = logging.getLogger(__name__)
 

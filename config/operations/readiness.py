@@ -36,8 +36,9 @@ from config.operations import parallel_calls
 from imagehost.storage import FolderStorage, incoming_directory, sharing
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
-from presence import members, store
-from presence.store import StoreUnavailable
+from presence.answer import members
+from presence.store import store
+from presence.store.store import StoreUnavailable
 
 STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.

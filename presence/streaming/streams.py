@@ -22,9 +22,9 @@ from accounts import authentication, jobs
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests.errors import ApiError, KeyRateLimited, Unavailable
 from lookup.errors import ProfilePrivate
-from presence import members
+from presence.answer import members
+from presence.answer.presentation import Presence
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.presentation import Presence
 from presence.streaming import stream_slots, watching
 from presence.streaming.stream_slots import StreamSlot
 from presence.streaming.watching import GONE, PRESENCE, News, Watch

@@ -19,10 +19,11 @@ from django.utils import timezone
 from infrastructure.requests.api_json import json_bytes
 from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
-from presence import members, store
+from presence.answer import members
+from presence.answer.presentation import Presence
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.presentation import Presence
-from presence.store import Banner, PresenceStore, Snapshot, StoreUnavailable
+from presence.store import store
+from presence.store.store import Banner, PresenceStore, Snapshot, StoreUnavailable
 
 PAUSE = 0.5  # seconds between two looks
 PRESENCE, UNAVAILABLE, GONE = "presence", "unavailable", "gone"

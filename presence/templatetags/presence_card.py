@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.utils import timezone
 
-from presence import card
+from presence.answer import card
 
 register = template.Library()
 

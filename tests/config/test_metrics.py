@@ -32,7 +32,7 @@ from infrastructure import limits
 from infrastructure.databases.statements import Statement
 from infrastructure.metrics import engine_time
 from oidc_provider.token import signing
-from presence import store
+from presence.store import store
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.presence import lookups
@@ -332,7 +332,7 @@ def test_without_the_database_a_scrape_has_all_else(client: Client, monkeypatch:
 
 def test_without_redis_a_scrape_has_all_else(client: Client, settings: Settings) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
-    backend = "presence.redis_cache.PresenceRedisCache"
+    backend = "presence.store.redis_cache.PresenceRedisCache"
     settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
     series = scraped(client)
     assert value(series, "hearth_state_read", part="presence") == 0

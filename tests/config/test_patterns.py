@@ -66,7 +66,7 @@ def test_patterns_of_every_kind_of_place_are_found() -> None:
         *OWN_TEXTS,
         "infrastructure.text_rules.find_unstorable.__self__",  # a method of a pattern
         "infrastructure.requests.user_agents._BROWSERS.4.1",  # a row of a table
-        "presence.records.Ending._SHAPE",  # an attribute of a class
+        "presence.store.records.Ending._SHAPE",  # an attribute of a class
         "dashboard.profile.import_preview",  # the argument of a function, whose line is left out
         "lookup.models.badges.validate_color.regex",  # a validator of a column
         "the URL <name:name>/comments/<link_id:comment_id>",

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from presence.store import PresenceStore, Record
+from presence.store.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup.profile_pages import change, page, text
 from tests.presence import store_contents

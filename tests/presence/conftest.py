@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.cache import caches
 
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from tests.support.chat_platform import simulator
 
 __all__ = ["simulator"]

@@ -8,14 +8,14 @@ from typing import Any
 
 from django.core.cache import caches
 
-from presence.background import Background
-from presence.feed import Dispatch
-from presence.flushing import Flusher
+from presence.gateway.feed import Dispatch
+from presence.gateway.roster import Roster
 from presence.intervals import Intervals
-from presence.last_seen import LastSeen
-from presence.lease import Lease
-from presence.roster import Roster
-from presence.store import LeaseLost, PresenceStore
+from presence.store.store import LeaseLost, PresenceStore
+from presence.worker.background import Background
+from presence.worker.flushing import Flusher
+from presence.worker.last_seen import LastSeen
+from presence.worker.lease import Lease
 from tests.presence import workers
 
 GUILD = 268473310000000000

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Permission
-from presence.store import PresenceStore, Record
+from presence.store.store import PresenceStore, Record
 from tests.factories.accounts import ApiKeyFactory
 from tests.lookup.answers import Answer
 from tests.presence import store_contents

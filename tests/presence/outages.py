@@ -15,8 +15,8 @@ from typing import Any
 from redis import Redis, exceptions
 
 from config import data_stores
-from presence.redis_cache import PresenceRedisCache
-from presence.store import PresenceStore
+from presence.store.redis_cache import PresenceRedisCache
+from presence.store.store import PresenceStore
 from tests.presence.workers import wait_until
 from tests.support import processes, programs
 

@@ -14,7 +14,7 @@ import time_machine
 from django.conf import settings
 
 from accounts.api_keys import uses
-from presence import profiles, refreshing, rest
+from presence.answer import profiles, refreshing, rest
 from tests.accounts.clock import NOON
 
 

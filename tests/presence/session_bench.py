@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from presence.feed import Dispatch, SessionStarted
 from presence.fields import Json
+from presence.gateway.feed import Dispatch, SessionStarted
+from presence.gateway.reconciling import MemberRefetch, Reconciler
+from presence.gateway.roster import Roster
+from presence.gateway.session import Liveness, Session
 from presence.intervals import Intervals
-from presence.reconciling import MemberRefetch, Reconciler
-from presence.roster import Roster
-from presence.session import Liveness, Session
 from tests.presence.test_roster import ADA, BOB, GUILD, ONLINE, chunk, member, row
 
 

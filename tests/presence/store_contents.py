@@ -15,10 +15,10 @@ from django.db.models import F
 from django.utils import timezone
 from django_redis import get_redis_connection
 
-from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
-from presence.records import Record
-from presence.store import PresenceStore
+from presence.store.database_cache import PresenceDatabaseCache
+from presence.store.records import Record
+from presence.store.store import PresenceStore
 from tests.lookup import statements
 
 # Where the settings name Redis, the other one is tested all the same.

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence import presentation
-from presence.presentation import Activity
+from presence.answer import presentation
+from presence.answer.presentation import Activity
 from tests.presence.whole_members import CUSTOM, MUSIC, SHOWN_CUSTOM, SHOWN_MUSIC
 
 CDN = "https://cdn.example"

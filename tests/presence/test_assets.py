@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence import assets
+from presence.answer import assets
 
 CDN = "https://cdn.example"
 GUILD = "268473310000000077"

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from presence.background import Background
 from presence.models import StoreEntry
+from presence.worker.background import Background
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence import presentation
-from presence.presentation import Badge
+from presence.answer import presentation
+from presence.answer.presentation import Badge
 from tests.presence.whole_members import BADGES
 
 FLAGS = {

@@ -14,9 +14,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from config import data_stores
-from presence import store
-from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
+from presence.store import store
+from presence.store.database_cache import PresenceDatabaseCache
 from tests.lookup import statements
 from tests.support.threads import together
 

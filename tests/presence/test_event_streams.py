@@ -18,8 +18,8 @@ from accounts import bans
 from accounts.api_keys import keys
 from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
-from presence import members
-from presence.store import Banner, PresenceStore
+from presence.answer import members
+from presence.store.store import Banner, PresenceStore
 from presence.streaming import stream_slots, streams
 from presence.streaming.streams import BlockingStream, KeyInUse
 from tests.presence import following, lookups, store_contents

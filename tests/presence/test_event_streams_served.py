@@ -13,7 +13,7 @@ from django.db import connection
 from accounts.api_keys import keys
 from accounts.models import ApiKey
 from oidc_provider.token import signing
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from tests.journeys.processes import Server
 from tests.presence import lookups, served
 from tests.presence.following import OPENING, Event

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from presence.streaming import stream_slots
 from tests.presence import following, lookups
 from tests.presence.lookups import ADA, ADDRESS, SECRET

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.core.cache import caches
 
-from presence import last_seen
 from presence.models import LastOnline
-from presence.store import Banner, LeaseLost, StoreUnavailable
+from presence.store.store import Banner, LeaseLost, StoreUnavailable
+from presence.worker import last_seen
 from tests.presence import store_contents, workers
 from tests.presence.leading_flusher import ADA, BOB, CYD, LeadingFlusher
 

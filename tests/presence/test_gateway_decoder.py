@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presence.payloads import IGNORED, LONG_PAUSE, GatewayDecoder
+from presence.gateway.payloads import IGNORED, LONG_PAUSE, GatewayDecoder
 
 
 class Reader:

@@ -13,8 +13,8 @@ import pytest
 
 from demo.chat_platform import running
 from demo.chat_platform.running import Simulator
-from presence.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
-from presence.hikari_feed import FATAL_CODES, HikariFeed
+from presence.gateway.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
+from presence.gateway.hikari_feed import FATAL_CODES, HikariFeed
 from presence.intervals import Intervals
 from tests.presence.workers import wait_until
 
@@ -195,7 +195,7 @@ def test_it_can_be_closed_while_it_cannot_connect(platform: Simulator) -> None:
 
 
 def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [entry.message for entry in caplog.records if entry.name == "presence.hikari_feed"]
+    return [entry.message for entry in caplog.records if entry.name == "presence.gateway.hikari_feed"]
 
 
 def test_sessions_that_end_at_once_begin_more_and_more_seldom(

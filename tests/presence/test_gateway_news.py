@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import time_machine
 
-from presence.feed import SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
-from presence.session import SessionState
+from presence.gateway.feed import SessionLost, SessionResumed, SessionStarted
+from presence.gateway.session import SessionState
 from tests.presence.session_bench import Bench
 from tests.presence.test_roster import ADA, BOB, OFFLINE, ONLINE, member, row
 

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from presence.feed import SessionLost, SessionResumed, SessionStarted
-from presence.flushing import Phase
+from presence.gateway.feed import SessionLost, SessionResumed, SessionStarted
+from presence.gateway.session import Liveness, SessionState
 from presence.intervals import Intervals
-from presence.session import Liveness, SessionState
-from presence.worker import State, state_of
+from presence.worker.flushing import Phase
+from presence.worker.worker import State, state_of
 from tests.presence.session_bench import Bench, Line
 from tests.presence.test_roster import ADA, BOB, GUILD, member
 
@@ -76,7 +76,7 @@ def feed() -> Line:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The monotonic clock: its one element."""
     moment = [1000.0]
-    monkeypatch.setattr("presence.session.time.monotonic", lambda: moment[0])
+    monkeypatch.setattr("presence.gateway.session.time.monotonic", lambda: moment[0])
     return moment
 
 

@@ -13,8 +13,9 @@ from accounts.models import LinkedAccount
 from demo.chat_platform import guild
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import last_seen, presentation
-from presence.store import Banner, PresenceStore
+from presence.answer import presentation
+from presence.store.store import Banner, PresenceStore
+from presence.worker import last_seen
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
@@ -222,7 +223,9 @@ class TestOutages:
             since = time.time()
             wait_until(lambda: not running.stats()["leader"])
             assert not workers.is_fresh(store, since)
-        reported = [(entry.levelname, entry.message) for entry in caplog.records if entry.name == "presence.session"]
+        reported = [
+            (entry.levelname, entry.message) for entry in caplog.records if entry.name == "presence.gateway.session"
+        ]
         expected = f"The bot was removed from the chat server {simulator.guild_id}: nobody's presence is known."
         assert reported == [("ERROR", expected)]
 

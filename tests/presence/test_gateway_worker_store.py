@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import members
-from presence.store import PresenceStore
+from presence.answer import members
+from presence.store.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, outages, workers
 from tests.presence.workers import wait_for_status, wait_for_truth, wait_until, working
@@ -95,7 +95,7 @@ class TestOutOfReach:
         self, simulator: Simulator, caplog: pytest.LogCaptureFixture
     ) -> None:
         def log_lines() -> list[str]:
-            return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
+            return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker.worker"]
 
         with outages.fragile() as outage, working(simulator, outage.store) as running:
             store = outage.store

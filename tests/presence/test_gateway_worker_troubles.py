@@ -15,9 +15,9 @@ from django.db import DatabaseError, InterfaceError
 from accounts.models import LinkedAccount
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import last_seen, lease, linked_account_sync
-from presence import store as store_module
-from presence.store import Banner, PresenceStore, StoreUnavailable
+from presence.store import store as store_module
+from presence.store.store import Banner, PresenceStore, StoreUnavailable
+from presence.worker import last_seen, lease, linked_account_sync
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
@@ -125,7 +125,7 @@ def test_what_happens_while_the_store_is_away_is_written_afterwards(
     simulator: Simulator, unsteady: Unsteady, caplog: pytest.LogCaptureFixture
 ) -> None:
     def log_lines() -> list[str]:
-        return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
+        return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker.worker"]
 
     unsteady.is_away = True
     simulator.add_member(ADA, presence=ONLINE)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError
 
-from presence import last_seen
 from presence.models import LastOnline
+from presence.worker import last_seen
 from tests.lookup import statements
 from tests.presence import store_contents
 from tests.support.threads import together

@@ -13,9 +13,9 @@ import time_machine
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
-from presence.lease import Lease
-from presence.redis_cache import PresenceRedisCache
-from presence.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
+from presence.store.redis_cache import PresenceRedisCache
+from presence.store.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
+from presence.worker.lease import Lease
 from tests.presence import store_contents
 from tests.presence.store_contents import CACHES, age, cache_of, record
 from tests.support.threads import together
@@ -168,7 +168,7 @@ def test_the_holder_counts_its_time_from_the_question_on(leases: list[Lease], mo
     begun = time.monotonic()
     clock = iter([begun, begun + 3])
     with monkeypatch.context() as patch:
-        patch.setattr("presence.lease.time", SimpleNamespace(monotonic=lambda: next(clock)))
+        patch.setattr("presence.worker.lease.time", SimpleNamespace(monotonic=lambda: next(clock)))
         lease.take()
         lease.renew()
     assert [lease.holds(begun + 3 + LEASE_SECONDS - 0.001), lease.holds(begun + 3 + LEASE_SECONDS)] == [True, False]

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from accounts.models import AuditEvent, LinkedAccount
-from presence import linked_account_sync
+from presence.worker import linked_account_sync
 from tests.factories.accounts import LinkedAccountFactory
 from tests.lookup import statements
 

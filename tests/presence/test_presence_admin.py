@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from presence.models import LastOnline, StoreEntry
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.pages.markup import page_of
 from tests.presence import card_people, store_contents
@@ -109,7 +109,7 @@ def test_a_feed_that_stopped_has_a_headline_of_its_own(browser: Client, store: P
 
 
 def test_a_store_that_does_not_answer_is_said(browser: Client, settings: Any) -> None:
-    closed = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    closed = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert overview(browser) == ("The presence store does not answer", {})
 

@@ -12,7 +12,7 @@ from django.contrib.staticfiles import finders
 from PIL import Image, ImageChops, ImageStat
 
 from lookup import svg
-from presence import presentation
+from presence.answer import presentation
 
 READABLE = 3.0  # WCAG 2.2, 1.4.11: graphical objects
 PROMISED = {

@@ -18,18 +18,18 @@ from redis import RedisError
 
 from demo.chat_platform.running import Simulator
 from infrastructure import limits
-from presence import members, refreshing, rest
+from presence.answer import members, refreshing, rest
+from presence.answer.refreshing import SingleFlight
+from presence.answer.rest import RestUnavailable
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.refreshing import SingleFlight
-from presence.rest import RestUnavailable
-from presence.store import PresenceStore
-from presence.store_cache import StoreCache
+from presence.store.store import PresenceStore
+from presence.store.store_cache import StoreCache
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32
-UNREACHABLE = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+UNREACHABLE = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
 
 

@@ -13,8 +13,8 @@ from django.test import override_settings
 from django.utils import timezone
 
 from demo.chat_platform.running import Simulator
-from presence import refreshing, rest
-from presence.store import Banner, PresenceStore, Record
+from presence.answer import refreshing, rest
+from presence.store.store import Banner, PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, UNAVAILABLE
@@ -195,8 +195,8 @@ def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
 @pytest.mark.parametrize(
     "backend",
     [
-        {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
-        {"BACKEND": "presence.database_cache.PresenceDatabaseCache", "LOCATION": "no_such_table"},
+        {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
+        {"BACKEND": "presence.store.database_cache.PresenceDatabaseCache", "LOCATION": "no_such_table"},
     ],
     ids=["redis", "database"],
 )

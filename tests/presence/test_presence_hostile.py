@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from demo.chat_platform.running import Simulator
 from infrastructure.requests.http_messages import Request
-from presence import members
+from presence.answer import members
 from presence.errors import ChatIdInvalid
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from presence.views import PresenceLookup
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, INVALID, UNAVAILABLE

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
-from presence.store import PresenceStore
+from presence.store.store import PresenceStore
 from tests.factories.accounts import UserFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, INVALID, NO_SUCH_PATH, NOT_FOUND, SECRET

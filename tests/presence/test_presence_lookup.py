@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
-from presence.store import PresenceStore, Profile
+from presence.store.store import PresenceStore, Profile
 from tests.lookup.answers import compact
 from tests.presence import lookups, reading, whole_members
 from tests.presence.lookups import SECRET

@@ -9,9 +9,9 @@ from django.core.cache import caches
 from django.utils import timezone
 
 from demo.chat_platform.running import Simulator
-from presence import members
-from presence.rest import Membership
-from presence.store import PresenceStore
+from presence.answer import members
+from presence.answer.rest import Membership
+from presence.store.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE, Json

@@ -15,8 +15,8 @@ from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from demo.chat_platform.running import Simulator
 from lookup import profiles
-from presence import members, privacy
-from presence.store import PresenceStore, Record
+from presence.answer import members, privacy
+from presence.store.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import statements
 from tests.presence import following, lookups, store_contents, workers
@@ -122,7 +122,7 @@ def test_a_stream_is_refused_and_one_that_is_open_ends(user: User) -> None:
 
 
 def test_a_store_that_takes_no_note_costs_no_switch(user: User, caplog: pytest.LogCaptureFixture) -> None:
-    away = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    away = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     with override_settings(CACHES={**configured.CACHES, "presence": away}):
         by_page(user, is_public=False)
     assert not User.objects.get(pk=user.pk).public_api_access

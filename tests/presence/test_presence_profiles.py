@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
 from infrastructure import http_client
-from presence import profiles, refreshing
-from presence.profiles import ProfileUnavailable
-from presence.store import PresenceStore, Profile
+from presence.answer import profiles, refreshing
+from presence.answer.profiles import ProfileUnavailable
+from presence.store.store import PresenceStore, Profile
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN
 from tests.presence.reading import Clock, Reply, Server

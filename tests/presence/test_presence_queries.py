@@ -16,8 +16,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
-from presence import refreshing, rest
-from presence.store import Banner, PresenceStore, Profile, Record
+from presence.answer import refreshing, rest
+from presence.store.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN

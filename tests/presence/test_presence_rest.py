@@ -11,8 +11,8 @@ from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
 from infrastructure import http_client
-from presence import rest
-from presence.rest import Membership, RestUnavailable
+from presence.answer import rest
+from presence.answer.rest import Membership, RestUnavailable
 from tests.presence import reading
 from tests.presence.lookups import ADA
 from tests.presence.reading import Clock, Reply, Server

@@ -10,8 +10,8 @@ import pytest
 from pytest_django import Settings
 from rest_framework import serializers
 
-from presence import presentation
-from presence.serializers import ActivitySerializer, ChatBadgesSerializer, PresenceSerializer
+from presence.answer import presentation
+from presence.answer.serializers import ActivitySerializer, ChatBadgesSerializer, PresenceSerializer
 from tests.presence import whole_members
 from tests.presence.whole_members import (
     ADA,

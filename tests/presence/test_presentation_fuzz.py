@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from presence import presentation
-from presence.serializers import PresenceSerializer
+from presence.answer import presentation
+from presence.answer.serializers import PresenceSerializer
 
 Json = dict[str, Any]  # Any: a JSON value
 SCHEMA = Draft202012Validator(json.loads((Path(__file__).parent / "schemas" / "presence.json").read_text()))

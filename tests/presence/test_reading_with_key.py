@@ -11,8 +11,8 @@ from django_redis import get_redis_connection
 
 from accounts import authentication
 from accounts.models import Permission
-from presence import members
-from presence.store import Banner, PresenceStore, Snapshot
+from presence.answer import members
+from presence.store.store import Banner, PresenceStore, Snapshot
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presence.records import Record
+from presence.store.records import Record
 from tests.presence.store_contents import record
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from presence.feed import Dispatch
 from presence.fields import Json
-from presence.records import Record
-from presence.roster import Roster
+from presence.gateway.feed import Dispatch
+from presence.gateway.roster import Roster
+from presence.store.records import Record
 
 GUILD = 268473310000000000
 ADA, BOB = 268473310000000011, 268473310000000012

@@ -18,8 +18,8 @@ from django.core.management import CommandError, call_command
 
 from demo.chat_platform import running as platforms
 from demo.chat_platform.running import Simulator
-from presence import last_seen
-from presence.store import LEASE, LEASE_SECONDS, PresenceStore
+from presence.store.store import LEASE, LEASE_SECONDS, PresenceStore
+from presence.worker import last_seen
 from tests.config import process_table
 from tests.presence import outages, store_contents, workers
 from tests.presence.gateway_process import ROOT, Starter

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presence import presentation
+from presence.answer import presentation
 
 STREAM = {"type": 1, "name": "Twitch"}
 GAME = {"type": 0, "name": "Chess"}

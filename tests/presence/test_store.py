@@ -12,10 +12,10 @@ import pytest
 import time_machine
 from django.core.cache.backends.base import BaseCache
 
-from presence import store as store_module
-from presence.database_cache import PresenceDatabaseCache
-from presence.records import Banner, Profile, Snapshot
-from presence.store import PresenceStore
+from presence.store import store as store_module
+from presence.store.database_cache import PresenceDatabaseCache
+from presence.store.records import Banner, Profile, Snapshot
+from presence.store.store import PresenceStore
 from tests.presence import store_contents
 from tests.presence.store_contents import CACHES, cache_of, damage, database_cache, record, round_trips, seconds_left
 from tests.support.threads import together

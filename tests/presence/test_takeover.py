@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from presence import last_seen
-from presence.feed import Dispatch
+from presence.gateway.feed import Dispatch
+from presence.gateway.roster import Roster
 from presence.intervals import Intervals
-from presence.lease import Follower
-from presence.records import Ending
-from presence.roster import Roster
-from presence.store import StoreState
+from presence.store.records import Ending
+from presence.store.store import StoreState
+from presence.worker import last_seen
+from presence.worker.lease import Follower
 from tests.presence import store_contents
 from tests.presence.leading_flusher import ADA, BOB, CYD, GUILD, LeadingFlusher
 

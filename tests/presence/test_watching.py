@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from presence.store import Banner, PresenceStore, Snapshot, StoreUnavailable
+from presence.store.store import Banner, PresenceStore, Snapshot, StoreUnavailable
 from presence.streaming import watching
 from presence.streaming.watching import Hub, Watch
 from tests.presence import lookups, store_contents

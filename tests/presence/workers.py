@@ -13,11 +13,11 @@ from typing import Any
 from django.core.cache import caches
 
 from demo.chat_platform.running import Simulator
-from presence import presentation
-from presence.hikari_feed import HikariFeed
+from presence.answer import presentation
+from presence.gateway.hikari_feed import HikariFeed
 from presence.intervals import Intervals
-from presence.store import PresenceStore
-from presence.worker import Worker
+from presence.store.store import PresenceStore
+from presence.worker.worker import Worker
 
 QUICK = Intervals(
     after_store_error=0.05,

@@ -15,7 +15,7 @@ from demo.chat_platform.running import Simulator
 def simulator(settings: pytest.FixtureRequest) -> Iterator[Simulator]:
     """A chat platform with an empty chat server, which the settings point at. No profile source, and no pause that the
     failures of another one have begun."""
-    from presence import refreshing  # once the apps are loaded
+    from presence.answer import refreshing  # once the apps are loaded
 
     refreshing._pause.cache_clear()
     with running.simulator() as started:

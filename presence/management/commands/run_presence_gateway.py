@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from infrastructure.metrics import metrics_server
-from presence import store
-from presence.feed import FatalFeedError
-from presence.hikari_feed import HikariFeed
-from presence.worker import Worker
+from presence.gateway.feed import FatalFeedError
+from presence.gateway.hikari_feed import HikariFeed
+from presence.store import store
+from presence.worker.worker import Worker
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 LOOK_AT_PARENT = 2.0  # seconds

@@ -1,7 +1,7 @@
 """manage.py sweep_presence: the job that clears away what the presence store no longer shows."""
 
 from accounts.management.base import JobCommand
-from presence import store
+from presence.store import store
 
 
 class Command(JobCommand):

@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from presence import presentation
+from presence.answer import presentation
+from presence.answer.presentation import Activity, Badge, Clan, Presence, Status
 from presence.fields import Json
-from presence.presentation import Activity, Badge, Clan, Presence, Status
 
 
 class ActivitySerializer(CompiledSerializer[Activity]):

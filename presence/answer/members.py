@@ -20,14 +20,16 @@ from django.conf import settings
 from infrastructure.requests.api_json import utf8
 from infrastructure.settings_cache import from_settings
 from lookup.errors import ProfilePrivate
-from presence import fields, presentation, privacy, refreshing, rest, store
+from presence import fields
+from presence.answer import presentation, privacy, refreshing, rest
+from presence.answer.presentation import Presence
+from presence.answer.refreshing import SingleFlight
+from presence.answer.rest import Membership, RestUnavailable
+from presence.answer.serializers import PresenceSerializer
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.presentation import Presence
-from presence.refreshing import SingleFlight
-from presence.rest import Membership, RestUnavailable
-from presence.serializers import PresenceSerializer
-from presence.store import PresenceStore, Snapshot, StoreUnavailable
+from presence.store import store
+from presence.store.store import PresenceStore, Snapshot, StoreUnavailable
 
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here

@@ -11,10 +11,11 @@ from django.conf import settings
 from accounts.linking import account_links
 from accounts.models import LinkedAccount
 from infrastructure import http_client
-from presence import assets, fields, privacy
-from presence.background import Background
+from presence import fields
+from presence.answer import assets, privacy
 from presence.fields import Json
-from presence.roster import Roster
+from presence.gateway.roster import Roster
+from presence.worker.background import Background
 
 CHAT = LinkedAccount.Kind.CHAT
 AT_ONCE = 500

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from presence import fields, presentation
-from presence.background import Background
+from presence import fields
+from presence.answer import presentation
+from presence.gateway.roster import Roster
 from presence.models import LastOnline
-from presence.records import Ending
-from presence.roster import Roster
-from presence.store import PresenceStore, StoreState
+from presence.store.records import Ending
+from presence.store.store import PresenceStore, StoreState
+from presence.worker.background import Background
 
 AT_ONCE = 500
 

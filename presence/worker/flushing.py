@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count, islice
 
-from presence.background import Background
+from presence.gateway.roster import Roster
 from presence.intervals import Intervals
-from presence.last_seen import LastSeen
-from presence.roster import Roster
-from presence.store import LeaseLost, PresenceStore, StoreState, StoreUnavailable
+from presence.store.store import LeaseLost, PresenceStore, StoreState, StoreUnavailable
+from presence.worker.background import Background
+from presence.worker.last_seen import LastSeen
 
 logger = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
 from infrastructure.settings_cache import from_settings
-from presence import records
 from presence.fields import Json
-from presence.records import Banner, Profile, Record, Snapshot, Stamp
-from presence.store_cache import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
+from presence.store import records
+from presence.store.records import Banner, Profile, Record, Snapshot, Stamp
+from presence.store.store_cache import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
 
 __all__ = [
     "Banner",
@@ -70,7 +70,7 @@ class StoreState:
 
 
 class PresenceStore:
-    """See the module. Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.lease`).
+    """See the module. Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.worker.lease`).
 
     A write with the token of a term that is over raises LeaseLost and changes nothing.
     """

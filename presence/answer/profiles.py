@@ -17,7 +17,7 @@ from infrastructure import http_client
 from infrastructure.http_client import NoAnswer
 from infrastructure.once import Once
 from presence.circuit import Circuit
-from presence.store import Profile
+from presence.store.store import Profile
 
 MAX_BIOGRAPHY = 4000  # characters
 MAX_BADGES = 100

@@ -18,11 +18,12 @@ from typing import Generic, ParamSpec, TypeVar
 from django.db import connections
 
 from infrastructure.once import Once
-from presence import profiles, rest, store
+from presence.answer import profiles, rest
+from presence.answer.profiles import ProfileSource, ProfileUnavailable, SourcePaused
+from presence.answer.rest import RestUnavailable
 from presence.circuit import Circuit
-from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
-from presence.rest import RestUnavailable
-from presence.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
+from presence.store import store
+from presence.store.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
 
 BANNER_MAX_AGE = timedelta(seconds=30)  # then it is read again
 BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one counts as absent

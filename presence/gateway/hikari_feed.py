@@ -18,11 +18,19 @@ from hikari import GatewayBot, Intents, ShardDisconnectedEvent, ShardPayloadEven
 from hikari.api import CacheComponents, GatewayShard
 from hikari.impl import CacheSettings
 
-from presence import payloads
-from presence.feed import Dispatch, FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
+from presence.gateway import payloads
+from presence.gateway.feed import (
+    Dispatch,
+    FatalFeedError,
+    FeedEvent,
+    Garbage,
+    SessionLost,
+    SessionResumed,
+    SessionStarted,
+)
+from presence.gateway.payloads import GatewayDecoder
 from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
-from presence.payloads import GatewayDecoder
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})

@@ -14,10 +14,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from presence import payloads, presentation
-from presence.feed import Dispatch
+from presence.answer import presentation
 from presence.fields import Json
-from presence.records import text_of
+from presence.gateway import payloads
+from presence.gateway.feed import Dispatch
+from presence.store.records import text_of
 
 MOST_LEAVERS = 100_000  # former members whose departure is remembered
 

@@ -15,18 +15,18 @@ from enum import Enum
 from django.db import Error as AnyDatabaseError
 
 from accounts import jobs
-from presence.background import Background
-from presence.feed import GatewayFeed
 from presence.fields import Json
-from presence.flushing import Flusher, Phase
+from presence.gateway.feed import GatewayFeed
+from presence.gateway.reconciling import MemberRefetch, Reconciler
+from presence.gateway.roster import Roster
+from presence.gateway.session import Liveness, Session, SessionState
 from presence.intervals import Intervals
-from presence.last_seen import LastSeen
-from presence.lease import Follower, Lease
-from presence.linked_account_sync import LinkedAccounts
-from presence.reconciling import MemberRefetch, Reconciler
-from presence.roster import Roster
-from presence.session import Liveness, Session, SessionState
-from presence.store import LeaseLost, PresenceStore, StoreUnavailable
+from presence.store.store import LeaseLost, PresenceStore, StoreUnavailable
+from presence.worker.background import Background
+from presence.worker.flushing import Flusher, Phase
+from presence.worker.last_seen import LastSeen
+from presence.worker.lease import Follower, Lease
+from presence.worker.linked_account_sync import LinkedAccounts
 
 STATS_ARE_OLD = 10.0  # seconds without a stamp: then a worker that does not lead writes its stats
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from presence import payloads
-from presence.feed import GatewayFeed
 from presence.fields import Json
+from presence.gateway import payloads
+from presence.gateway.feed import GatewayFeed
+from presence.gateway.roster import Roster
 from presence.intervals import Intervals
-from presence.roster import Roster
 
 MAX_CHUNKS = 1_000_000
 AT_ONCE = 100  # single members; the platform's limit

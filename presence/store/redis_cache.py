@@ -15,7 +15,7 @@ from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
 from infrastructure.redis.redis_connection import Command, Prefetch, RedisConnection, Script
-from presence.store_cache import StoreCache
+from presence.store.store_cache import StoreCache
 
 PICKLE = b"\x80"  # what a pickle begins with
 KEEPS_ALL = "noeviction"

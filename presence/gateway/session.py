@@ -12,12 +12,20 @@ import time
 from collections import Counter
 from enum import Enum
 
-from presence import payloads
-from presence.feed import Dispatch, FeedEvent, Garbage, GatewayFeed, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
+from presence.gateway import payloads
+from presence.gateway.feed import (
+    Dispatch,
+    FeedEvent,
+    Garbage,
+    GatewayFeed,
+    SessionLost,
+    SessionResumed,
+    SessionStarted,
+)
+from presence.gateway.reconciling import REFETCH, MemberRefetch, Progress, Reconciler
+from presence.gateway.roster import Roster
 from presence.intervals import Intervals
-from presence.reconciling import REFETCH, MemberRefetch, Progress, Reconciler
-from presence.roster import Roster
 
 MEMBERS_OPCODE = 8
 LIVENESS = "liveness"  # prefix of its nonces

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from presence import assets, fields
+from presence import fields
+from presence.answer import assets
 from presence.fields import Json
 
 STATUSES = ("online", "idle", "dnd", "streaming", "offline")

@@ -12,8 +12,8 @@ from functools import partial
 from django.db import transaction
 
 from accounts.models import LinkedAccount, User
-from presence import store
-from presence.store import StoreUnavailable
+from presence.store import store
+from presence.store.store import StoreUnavailable
 
 CHAT = LinkedAccount.Kind.CHAT
 

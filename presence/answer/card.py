@@ -17,11 +17,12 @@ from django.utils.timesince import timesince
 
 from lookup.errors import ProfilePrivate
 from lookup.page import url_policy
-from presence import members, store
+from presence.answer import members
+from presence.answer.presentation import CUSTOM_STATUS, LISTENING, PLAYING, STREAMING, WATCHING, Activity, Presence
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.presentation import CUSTOM_STATUS, LISTENING, PLAYING, STREAMING, WATCHING, Activity, Presence
-from presence.store import StoreUnavailable
+from presence.store import store
+from presence.store.store import StoreUnavailable
 
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
 # By the platform's number of a kind of activity: the words before its name, and the icon in place of its artwork.

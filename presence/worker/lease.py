@@ -10,9 +10,9 @@ import time
 from itertools import count
 
 from accounts import jobs
+from presence.gateway.roster import Changes, Roster
 from presence.intervals import Intervals
-from presence.roster import Changes, Roster
-from presence.store import LEASE_SECONDS, PresenceStore, StoreState, StoreUnavailable
+from presence.store.store import LEASE_SECONDS, PresenceStore, StoreState, StoreUnavailable
 
 logger = logging.getLogger(__name__)
 

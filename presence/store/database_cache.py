@@ -24,7 +24,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from infrastructure.databases import batches
-from presence.store_cache import StoreCache
+from presence.store.store_cache import StoreCache
 
 if TYPE_CHECKING:
     from presence.models import StoreEntry
