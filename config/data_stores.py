@@ -138,11 +138,11 @@ def file_storage(directory: Path, *, variable: str, is_read_by_group: bool = Fal
     if not bucket:
         location = Path(env.text(variable, str(directory))).resolve()
         modes = {"file_permissions_mode": 0o640, "directory_permissions_mode": 0o750} if is_read_by_group else {}
-        return {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": location, **modes}}
+        return {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": location, **modes}}
     # Some stores refuse the checksums that the client adds on its own.
     checksums = env.choice("S3_CHECKSUMS", "when_required", ("when_required", "when_supported"))
     return {
-        "BACKEND": "imagehost.storage.S3Storage",
+        "BACKEND": "imagehost.storing.storage.S3Storage",
         "OPTIONS": {
             "bucket_name": bucket,
             "endpoint_url": env.text("S3_ENDPOINT_URL", "") or None,  # None: the one of the region

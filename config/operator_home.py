@@ -20,9 +20,9 @@ from accounts.models import User
 from config import jobs
 from dashboard.models import AccessRequest
 from dashboard.staff.actions import DECIDE
-from imagehost import storage
 from imagehost.models import File, PreviewState, State
-from imagehost.storage import FolderStorage
+from imagehost.storing import storage
+from imagehost.storing.storage import FolderStorage
 from lookup.models import Report
 from oidc_provider.log import totals
 from oidc_provider.models import Application

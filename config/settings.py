@@ -200,12 +200,12 @@ RECEIVERS = {
         "oidc_provider.applications.applications.delete_of_user",
         "lookup.profiles.lock_of_user",
         "lookup.counters.withdraw",
-        "imagehost.files.delete_of_user",
+        "imagehost.storing.files.delete_of_user",
         "lookup.uploads.delete_of_user",
     ],
 }
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
-PICTURE_RENDERER = "imagehost.probing.png_of"
+PICTURE_RENDERER = "imagehost.examining.probing.png_of"
 
 ACCOUNT_ADAPTER = "accounts.sign_up.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {

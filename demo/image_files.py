@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from imagehost import folders, quotas, storage
-from imagehost.folders import Changes
+from imagehost.folders import folders
+from imagehost.folders.folders import Changes
 from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, State
+from imagehost.storing import quotas, storage
 from infrastructure import hashing
 
 # In the rules' order: kind, pattern, folder, and whether the folder is public.

@@ -21,9 +21,11 @@ from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
 from accounts.plans import ALLOWANCES
-from imagehost import folders, media, names, rules
+from imagehost import names
 from imagehost.errors import FolderExists
-from imagehost.folders import Changes
+from imagehost.examining import media
+from imagehost.folders import folders, rules
+from imagehost.folders.folders import Changes
 from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage
 from imagehost.staff_actions import ALBUM_ACTIONS, FILE_ACTIONS, USAGE_ACTIONS
 

@@ -17,8 +17,8 @@ from django.utils.http import http_date, parse_http_date_safe
 from prometheus_client import Counter
 
 from accounts import api_view
-from imagehost.probing import InvalidMedia, ProberFailed
-from imagehost.storage import ObjectMissing, StorageFailed
+from imagehost.examining.probing import InvalidMedia, ProberFailed
+from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure import metrics
 from infrastructure.requests import content_security
 

@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.users import new_id
-from imagehost import media, names
+from imagehost import names
+from imagehost.examining import media
 from infrastructure.databases.folding import FoldedField
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
@@ -31,7 +32,7 @@ KEY_LENGTH = 1024  # the longest key in S3
 class Usage(models.Model):
     """The sum of the sizes of a user's PENDING and READY files; one row from the first upload on.
 
-    Changed only by conditional UPDATEs (`imagehost.quotas`), in the transaction that changes the files.
+    Changed only by conditional UPDATEs (`imagehost.storing.quotas`), in the transaction that changes the files.
     """
 
     owner = models.OneToOneField(
@@ -352,7 +353,7 @@ class File(models.Model):
 
 
 class PreviewTurn(models.Model):
-    """When the next preview of a user may be made (`imagehost.previews`); one row from the first preview on.
+    """When the next preview of a user may be made (`imagehost.storing.previews`); one row from the first preview on.
 
     `busy_until`: one is being made until then. `spent_until`: the processor time of earlier ones, paid off by waiting.
     """
@@ -375,7 +376,7 @@ class Album(models.Model):
     """Files of one user in an order, shared by a link. `link`: of its public page, replaced when it is reset.
 
     `file_ids`: hexadecimal ids. A table of places would make each deletion of a file look there, for rows that reading
-    an album passes over as well (`imagehost.albums`).
+    an album passes over as well (`imagehost.folders.albums`).
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
@@ -418,7 +419,7 @@ class Reconciliation(models.Model):
     """The progress of `reconcile_files`: one row until all runs of a comparison are done.
 
     `done_until`: the last owner whose files are compared. `parts`: the number of finished parts, which detects a second
-    run. `found`: `imagehost.reconciliation.Comparison`.
+    run. `found`: `imagehost.storing.reconciliation.Comparison`.
     """
 
     THE_ROW = 1

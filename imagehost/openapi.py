@@ -16,7 +16,6 @@ from rest_framework import serializers
 
 from accounts import openapi as shared
 from accounts.plans import ALLOWANCES, Plan
-from imagehost import media
 from imagehost.errors import (
     Busy,
     FileTooLarge,
@@ -32,7 +31,8 @@ from imagehost.errors import (
     UploadFailed,
     UploadsUnavailable,
 )
-from imagehost.listing import MAX_LIMIT
+from imagehost.examining import media
+from imagehost.folders.listing import MAX_LIMIT
 from imagehost.serializers import (
     CountedFolderSerializer,
     EarlierUploadSerializer,

@@ -105,18 +105,18 @@ class Text(serializers.Field[str, Any, str, str]):
 
 @extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_NAME_LENGTH})
 class NameText(Text):
-    """Described for OpenAPI; `imagehost.folders` checks it."""
+    """Described for OpenAPI; `imagehost.folders.folders` checks it."""
 
 
 @extend_schema_field({"type": "string", "maxLength": MAX_PASSWORD_LENGTH})
 class PasswordText(Text):
-    """Described for OpenAPI; `imagehost.folders` checks it."""
+    """Described for OpenAPI; `imagehost.folders.folders` checks it."""
 
 
 class FolderChangesSerializer(serializers.Serializer[Any]):
     """Changes to a folder; missing fields stay unchanged."""
 
-    # The sources are the fields of `imagehost.folders.Changes`.
+    # The sources are the fields of `imagehost.folders.folders.Changes`.
     folderName = NameText(source="name", required=False, help_text="Unique among your folders.")
     folderPublic = Flag(source="is_public", required=False, help_text="Has a public page.")
     folderPasswordEnabled = Flag(source="is_password_enabled", required=False, help_text="Of public folders only.")

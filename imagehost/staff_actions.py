@@ -7,8 +7,10 @@ from django.db import transaction
 from accounts import audit
 from accounts.models import User
 from accounts.staff_actions import StaffAction, through
-from imagehost import albums, files, quarantine, quotas
+from imagehost.folders import albums
 from imagehost.models import State, Usage
+from imagehost.receiving import quarantine
+from imagehost.storing import files, quotas
 
 _QUARANTINE = "imagehost.quarantine_file"
 FILE_ACTIONS = [

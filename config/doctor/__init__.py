@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from config.doctor import edge, files, installation, servers
 from config.doctor.findings import Check, Finding, Level, failure
-from imagehost.storage import StorageFailed
+from imagehost.storing.storage import StorageFailed
 from presence.store.store import StoreUnavailable
 
 __all__ = ["CHECKS", "Finding", "Level", "examine"]

@@ -14,9 +14,9 @@ from django.core.files.storage import storages
 
 from config.doctor.findings import Finding, failure, ok, warning
 from config.operations import readiness
-from imagehost import probing
-from imagehost.prober import confinement
-from imagehost.storage import Bucket, FolderStorage, incoming_directory
+from imagehost.examining import probing
+from imagehost.examining.prober import confinement
+from imagehost.storing.storage import Bucket, FolderStorage, incoming_directory
 
 SECONDS = 5  # for an answer of the store's public side
 GIBIBYTE = 2**30

@@ -24,7 +24,7 @@ from redis.exceptions import RedisError
 from accounts.models import JobRun
 from config import jobs, views
 from config.operations import backups, parallel_calls, readiness
-from imagehost import previews
+from imagehost.storing import previews
 from infrastructure import metrics as accounts_metrics
 from infrastructure.metrics.process_files import ProcessCollector
 from oidc_provider.models import SigningKey

@@ -24,9 +24,9 @@ SERVERS = {
     "lookup.visits.redis_store.StoreUnavailable": "Redis",
     "presence.store.store_cache.StoreUnavailable": "Redis",
     "redis.exceptions.RedisError": "Redis",
-    "imagehost.storage.contract.StorageFailed": "the store of the files",
+    "imagehost.storing.storage.contract.StorageFailed": "the store of the files",
 }
-NONE = {"imagehost.storage.contract.ObjectMissing"}  # the store answers
+NONE = {"imagehost.storing.storage.contract.ObjectMissing"}  # the store answers
 # SQLSTATEs with which PostgreSQL starts, ends or takes no more connections. With others it answers, as in a deadlock.
 AWAY = ("08", "57P", "53300")
 

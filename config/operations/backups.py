@@ -25,7 +25,7 @@ from django.core.cache import cache
 from django.core.files.storage import storages
 from django.db import connection
 
-from imagehost.storage import Bucket, FolderStorage, incoming_directory
+from imagehost.storing.storage import Bucket, FolderStorage, incoming_directory
 
 ABOUT, DUMP = "about.json", "database.dump"
 RUN = "backup"  # the name of the row in which `JobRun` has the outcome of the last backup

@@ -33,7 +33,7 @@ from config import jobs
 from config.jobs import Job
 from config.observability import outages
 from config.operations import parallel_calls
-from imagehost.storage import FolderStorage, incoming_directory, sharing
+from imagehost.storing.storage import FolderStorage, incoming_directory, sharing
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 from presence.answer import members

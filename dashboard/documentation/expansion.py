@@ -22,7 +22,9 @@ from accounts.api_keys import keys
 from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
-from imagehost import folders, media, rules, uploaders
+from imagehost.examining import media
+from imagehost.folders import folders, rules
+from imagehost.receiving import uploaders
 from infrastructure import limits
 from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules

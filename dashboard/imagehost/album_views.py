@@ -15,8 +15,9 @@ from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
 from dashboard.imagehost.views import act, back, form_view, refusal_of, shot_of
-from imagehost import albums, listing, pages
+from imagehost.folders import albums, listing
 from imagehost.models import Album
+from imagehost.pages import file_pages
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import sentences
 
@@ -45,7 +46,7 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
     shots = [shot_of(file) for file in albums.kept_in(album)]
     context = {"album": album, "form": form, "shots": shots, "url": album.url}
     response = render(request, "dashboard/imagehost/album.html", context)
-    images = pages.origins_of(shots[0].tile.file) if shots else ()
+    images = file_pages.origins_of(shots[0].tile.file) if shots else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
 

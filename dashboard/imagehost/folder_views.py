@@ -17,9 +17,10 @@ from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
 from dashboard.imagehost.views import act, form_view
-from imagehost import folders, listing, rules, uploads
 from imagehost.errors import FolderExists, InvalidBody
+from imagehost.folders import folders, listing, rules
 from imagehost.models import Folder, FolderQuerySet, FolderRule
+from imagehost.receiving import uploads
 
 _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderPassword": "password"}
 

@@ -26,12 +26,17 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
-from imagehost import albums, files, incoming, listing, media, names, pages, quotas, uploaders
+from imagehost import names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
-from imagehost.incoming import PageReceiver, Received
+from imagehost.examining import media
+from imagehost.folders import albums, listing
 from imagehost.models import File, Folder
-from imagehost.pages import Tile
-from imagehost.uploads import Uploaded
+from imagehost.pages import file_pages
+from imagehost.pages.file_pages import Tile
+from imagehost.receiving import incoming, uploaders
+from imagehost.receiving.incoming import PageReceiver, Received
+from imagehost.receiving.uploads import Uploaded
+from imagehost.storing import files, quotas
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import ApiError
 
@@ -137,7 +142,7 @@ def gallery(request: SignedInRequest) -> HttpResponse:
 def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     """1 query more: the folder, with what is in it."""
     found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
-    context = {"folder": found, "url": found.url, "in_archive": pages.in_archive(found.file_count)}
+    context = {"folder": found, "url": found.url, "in_archive": file_pages.in_archive(found.file_count)}
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
 
@@ -166,13 +171,13 @@ def _page(
         "back": request.get_full_path(),
     }
     response = render(request, template, {**context, **shown})
-    images = pages.origins_of(files[0]) if files else ()
+    images = file_pages.origins_of(files[0]) if files else ()
     response.headers[content_security.HEADER] = content_security.header(images=images, media=images)
     return response
 
 
 def shot_of(file: File) -> Shot:
-    tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
+    tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.quarantined_at:  # not delivered, even to its owner
         tile = dataclasses.replace(tile, src="", full="")
     return Shot(tile, url=file.url, page_url=file.page_url)
@@ -192,10 +197,10 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
         "tile": shot.tile,
         "lifetime": LifetimeForm(),
         "page_url": shot.page_url,
-        "codes": [] if file.quarantined_at else pages.codes_of(file),
+        "codes": [] if file.quarantined_at else file_pages.codes_of(file),
     }
     response = render(request, "dashboard/imagehost/file.html", context)
-    images = pages.origins_of(file)
+    images = file_pages.origins_of(file)
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
 

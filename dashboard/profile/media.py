@@ -13,9 +13,9 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 
 from accounts.models import User
-from imagehost import media, probing
-from imagehost.probing import InvalidMedia, ProberFailed
-from imagehost.storage import Bucket, ObjectMissing, incoming_directory
+from imagehost.examining import media, probing
+from imagehost.examining.probing import InvalidMedia, ProberFailed
+from imagehost.storing.storage import Bucket, ObjectMissing, incoming_directory
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 from lookup import uploads

@@ -19,7 +19,7 @@ from django.utils.http import quote_etag
 from dashboard.profile import media
 from imagehost import delivery
 from imagehost.delivery import AnyResponse, Content
-from imagehost.storage import Bucket
+from imagehost.storing.storage import Bucket
 from lookup import addresses, uploads
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN

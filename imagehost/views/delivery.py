@@ -9,9 +9,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
-from imagehost import delivery, names, storage
+from imagehost import delivery, names
 from imagehost.delivery import AnyResponse, Content
 from imagehost.models import File
+from imagehost.storing import storage
 
 DAY = 86_400  # seconds
 LINK_SECONDS = 3600  # for which the target of a redirect is valid

@@ -16,10 +16,11 @@ from accounts import authentication
 from accounts.api_view import ApiRequest, ApiView
 from accounts.http import single_parameter
 from accounts.models import Permission
-from imagehost import folders, listing, openapi
+from imagehost import openapi
 from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset, Unauthorized
-from imagehost.folders import Changes
-from imagehost.listing import MAX_LIMIT, Files, Page
+from imagehost.folders import folders, listing
+from imagehost.folders.folders import Changes
+from imagehost.folders.listing import MAX_LIMIT, Files, Page
 from imagehost.serializers import (
     CountedFolderSerializer,
     FileSerializer,

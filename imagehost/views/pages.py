@@ -18,25 +18,19 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
-from imagehost import (
-    album_pages,
-    archives,
-    delivery,
-    files,
-    folder_access,
-    media,
-    names,
-    pages,
-    previews,
-    storage,
-)
-from imagehost.archives import Archive, Refused
-from imagehost.folder_access import TooManyGuesses, WrongPassword
-from imagehost.media import MediaType
+from imagehost import delivery, names
+from imagehost.examining import media
+from imagehost.examining.media import MediaType
+from imagehost.examining.probing import InvalidMedia, ProberFailed
+from imagehost.folders import folder_access
+from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import File, Folder, PreviewState
-from imagehost.pages import Tile, Ways
-from imagehost.probing import InvalidMedia, ProberFailed
-from imagehost.storage import ObjectMissing, StorageFailed
+from imagehost.pages import album_pages, file_pages
+from imagehost.pages.file_pages import Tile, Ways
+from imagehost.receiving import archives
+from imagehost.receiving.archives import Archive, Refused
+from imagehost.storing import files, previews, storage
+from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import content_security
 
@@ -54,13 +48,13 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
     file = _found_file(name)
     if file.folder is not None and not _may_see(request, file.folder):
         return _password_form(request, file.folder, file_name=file.name)
-    if pages.picture_of(file) is None:
+    if file_pages.picture_of(file) is None:
         previews.make_for_page(file)
     ways = _ways(request.GET.get("in", ""), file)
-    response = render(request, "imagehost/file.html", {"page": pages.page_of_file(file, ways)})
+    response = render(request, "imagehost/file.html", {"page": file_pages.page_of_file(file, ways)})
     has_password = file.folder is not None and file.folder.is_password_enabled
     response.headers["Cache-Control"] = LOCKED_CACHING if has_password else CACHING
-    origins = pages.origins_of(file)
+    origins = file_pages.origins_of(file)
     response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
     return response
 
@@ -82,12 +76,12 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
     The token in the address cannot be guessed and no cookie decides anything, so a forged request gains nothing. The
     form therefore works without cookies, and under `no-referrer`, with which browsers send `Origin: null`.
     """
-    file = pages.find_file(name)
+    file = file_pages.find_file(name)
     is_right = files.is_deletion_token(file or _NO_FILE, token)
     if file is None or not is_right:
         return _unlinked(render(request, "404.html", status=404))
     if request.method != "POST":
-        return _unlinked(render(request, "imagehost/delete.html", {"page": pages.page_of_file(file)}))
+        return _unlinked(render(request, "imagehost/delete.html", {"page": file_pages.page_of_file(file)}))
     if not files.delete(file=file, by=None):  # a concurrent request deleted it
         return _unlinked(render(request, "404.html", status=404))
     return _unlinked(render(request, "imagehost/deleted.html"))
@@ -98,11 +92,11 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
     """The same for the signed-in owner, without a token. 404 for other users' files and for unknown ones."""
-    file = pages.find_file(name)
+    file = file_pages.find_file(name)
     if file is None or file.owner_id != request.user.pk:
         raise Http404
     if request.method != "POST":
-        return render(request, "imagehost/delete.html", {"page": pages.page_of_file(file), "is_owner": True})
+        return render(request, "imagehost/delete.html", {"page": file_pages.page_of_file(file), "is_owner": True})
     if not files.delete(file=file, by=request.user):
         raise Http404
     return render(request, "imagehost/deleted.html")
@@ -116,7 +110,7 @@ def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
         return _unlocked(request, folder)
     if not _may_see(request, folder):
         return _password_form(request, folder)
-    page = pages.page_of_folder(folder, request.GET.get("page", "1"))
+    page = file_pages.page_of_folder(folder, request.GET.get("page", "1"))
     if page is None:
         raise Http404
     response = render(request, "imagehost/folder.html", {"page": page})
@@ -128,7 +122,7 @@ def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
 @require_safe
 def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpResponse:
     folder = _found_folder(request, folder_id)
-    file = pages.file_in(folder, name) if _may_see(request, folder) else None
+    file = file_pages.file_in(folder, name) if _may_see(request, folder) else None
     if file is None:
         raise Http404
     return _preview(request, file)
@@ -174,18 +168,20 @@ _NO_FILE = File(deletion_hash="0" * 64)  # is compared with a token where the fi
 
 def _ways(place: str, file: File) -> Ways | None:
     """The neighbours of the file in the folder or the album from which it was reached. 2 queries, none without one."""
-    return pages.ways_in_folder(file) if place and place == file.folder_id else album_pages.ways_in_album(place, file)
+    return (
+        file_pages.ways_in_folder(file) if place and place == file.folder_id else album_pages.ways_in_album(place, file)
+    )
 
 
 def _found_file(name: str) -> File:
-    file = pages.find_file(name)
+    file = file_pages.find_file(name)
     if file is None:
         raise Http404
     return file
 
 
 def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
-    folder = pages.find_folder(folder_id, viewer=request.user)
+    folder = file_pages.find_folder(folder_id, viewer=request.user)
     if folder is None:
         raise Http404
     return folder
@@ -193,7 +189,7 @@ def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
 
 def _with_files(response: HttpResponse, tiles: list[Tile]) -> HttpResponse:
     """With a policy that lets the files of a list in: its light view plays them."""
-    origins = pages.origins_of(tiles[0].file) if tiles else ()
+    origins = file_pages.origins_of(tiles[0].file) if tiles else ()
     response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
     return response
 
@@ -211,7 +207,7 @@ def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
     if request.method == "HEAD":
         return StreamingHttpResponse((), content_type=archives.MIME)
     archives.count()
-    return StreamingHttpResponse(Archive(pages.archived(folder)), content_type=archives.MIME)
+    return StreamingHttpResponse(Archive(file_pages.archived(folder)), content_type=archives.MIME)
 
 
 def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpResponse:
@@ -288,7 +284,7 @@ def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:
     refusal = None if _may_see(request, folder) else _refusal(request, folder)
     if refusal is not None:
         return _password_form(request, folder, file_name=name, refusal=refusal)
-    file = pages.file_in(folder, name) if name else None
+    file = file_pages.file_in(folder, name) if name else None
     place = reverse("file_page", args=[file.name]) if file else reverse("folder_page", args=[folder.pk])
     return HttpResponseRedirect(place, status=303, headers={"Cache-Control": LOCKED_CACHING})
 

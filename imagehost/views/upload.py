@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from accounts.api_view import ApiView
 from accounts.models import Permission
-from imagehost import incoming, openapi, uploads
+from imagehost import openapi
 from imagehost.errors import UploadsUnavailable
 from imagehost.models import File
+from imagehost.receiving import incoming, uploads
 from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
 from infrastructure.requests.api_json import json_bytes, json_response
 from infrastructure.requests.errors import AddressRateLimited, KeyRateLimited

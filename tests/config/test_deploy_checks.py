@@ -102,12 +102,12 @@ def test_files_on_the_own_host_have_one_place(settings: Settings, url: str, iden
 @pytest.mark.parametrize(
     ("delivery", "backend", "identifiers"),
     [
-        ("direct", "imagehost.storage.FolderStorage", []),
-        ("accel", "imagehost.storage.FolderStorage", []),
-        ("redirect", "imagehost.storage.FolderStorage", ["config.W002"]),
-        ("direct", "imagehost.storage.S3Storage", []),
-        ("accel", "imagehost.storage.S3Storage", ["config.E007"]),
-        ("redirect", "imagehost.storage.S3Storage", []),
+        ("direct", "imagehost.storing.storage.FolderStorage", []),
+        ("accel", "imagehost.storing.storage.FolderStorage", []),
+        ("redirect", "imagehost.storing.storage.FolderStorage", ["config.W002"]),
+        ("direct", "imagehost.storing.storage.S3Storage", []),
+        ("accel", "imagehost.storing.storage.S3Storage", ["config.E007"]),
+        ("redirect", "imagehost.storing.storage.S3Storage", []),
     ],
 )
 def test_the_server_that_delivers_files_must_have_them(

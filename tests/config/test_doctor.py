@@ -41,7 +41,7 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
 def folders(settings: Settings, tmp_path: Path) -> Path:
     """Both stores are folders of this test's own."""
     stores = {
-        name: {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path / name}}
+        name: {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": tmp_path / name}}
         for name in ("imagehost", "uploads")
     }
     settings.STORAGES = {**settings.STORAGES, **stores}

@@ -26,7 +26,8 @@ from config import jobs
 from config.observability import metrics as served
 from config.observability import observation
 from config.operations import readiness
-from imagehost import delivery, probing
+from imagehost import delivery
+from imagehost.examining import probing
 from imagehost.models import PreviewState
 from infrastructure import limits
 from infrastructure.databases.statements import Statement

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from accounts.models import Permission
 from config.observability import access_log, observation, tracing
 from config.observability.logs import JsonFormatter
-from imagehost import storage
+from imagehost.storing import storage
 from infrastructure import http_client
 from infrastructure.requests import request_context
 from oidc_provider.log import request_log

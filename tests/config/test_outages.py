@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from config.observability import outages
 from config.observability.logs import JsonFormatter, NotUnavailable
 from config.observability.outages import NONE, SERVERS, OutageFilter
-from imagehost.storage import ObjectMissing, StorageFailed
+from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure.limits import LimitsUnavailable
 from lookup.visits.redis_store import StoreUnavailable
 

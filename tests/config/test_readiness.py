@@ -55,7 +55,7 @@ def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path_factory:
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
     monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR, "count": MINUTE})
     folder = tmp_path_factory.mktemp("stores")  # not that of the other workers, whose marks would be in it
-    backend = "imagehost.storage.FolderStorage"
+    backend = "imagehost.storing.storage.FolderStorage"
     own = {a: {"BACKEND": backend, "OPTIONS": {"location": folder / a}} for a in ("imagehost", "uploads")}
     settings.STORAGES = {**settings.STORAGES, **own}
     monkeypatch.setattr(readiness, "KEPT", 0)
@@ -275,7 +275,7 @@ def test_a_host_whose_folder_the_others_do_not_share_is_not_ready(
     client: Client, settings: Settings, tmp_path: Path, alias: str, variable: str
 ) -> None:
     assert asked(client) == saying()
-    backend = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path}}
+    backend = {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = {**settings.STORAGES, alias: backend}
     status, body = asked(client)
     advice = f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
@@ -284,7 +284,7 @@ def test_a_host_whose_folder_the_others_do_not_share_is_not_ready(
 
 def test_a_host_that_cannot_write_its_folder_is_not_ready(client: Client, settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "files").write_text("no folder")
-    backend = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path / "files"}}
+    backend = {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": tmp_path / "files"}}
     settings.STORAGES = {**settings.STORAGES, "imagehost": backend}
     status, body = asked(client)
     assert (status, body["parts"]["files"]) == (503, "FILES_DIR: Not a directory")

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import JobRun, User
 from demo import image_files
 from demo.population import pages
-from imagehost import probing
+from imagehost.examining import probing
 from infrastructure.requests import http_messages
 from lookup.models import Board
 from lookup.registry import INCLUDES

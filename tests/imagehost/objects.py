@@ -18,11 +18,12 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
-from imagehost import reconciliation, storage, sweeping, uploads
 from imagehost.models import File
-from imagehost.reconciliation import Comparison
-from imagehost.storage import FolderStorage
-from imagehost.uploads import Incoming, Uploaded, UploadOwner
+from imagehost.receiving import sweeping, uploads
+from imagehost.receiving.uploads import Incoming, Uploaded, UploadOwner
+from imagehost.storing import reconciliation, storage
+from imagehost.storing.reconciliation import Comparison
+from imagehost.storing.storage import FolderStorage
 from tests.factories.imagehost import FileFactory
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -9,8 +9,9 @@ from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost import media, storage
+from imagehost.examining import media
 from imagehost.models import File, Folder, PreviewState
+from imagehost.storing import storage
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.media_corpus.real_images import encoded
@@ -41,7 +42,7 @@ def messenger_tags(response: Any) -> dict[str, str]:
 def silent_store(settings: Settings, public_url: str = "") -> None:
     """Keep objects in a store that does not answer."""
     options = {"bucket_name": "files", "endpoint_url": "http://127.0.0.1:1", "access_key": "a", "secret_key": "b"}
-    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": {**options, "public_url": public_url}}
+    entry = {"BACKEND": "imagehost.storing.storage.S3Storage", "OPTIONS": {**options, "public_url": public_url}}
     settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
 
 

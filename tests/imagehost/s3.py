@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
-from imagehost.storage import S3Storage
+from imagehost.storing.storage import S3Storage
 from tests.support import object_store
 from tests.support.object_store import ObjectStore
 

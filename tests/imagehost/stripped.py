@@ -11,8 +11,8 @@ import av
 import pytest
 from PIL import Image, ImageOps, ImageSequence
 
-from imagehost import stripping
-from imagehost.media import MediaType
+from imagehost.examining import stripping
+from imagehost.examining.media import MediaType
 
 SECRET = b"SECRET 48.8577 N"
 """Planted where private or foreign bytes can be."""

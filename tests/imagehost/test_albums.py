@@ -12,9 +12,11 @@ from django.test import Client
 
 from accounts import users
 from accounts.models import AuditEvent, User
-from imagehost import albums, files, folders, media
-from imagehost.folders import Changes
+from imagehost.examining import media
+from imagehost.folders import albums, folders
+from imagehost.folders.folders import Changes
 from imagehost.models import Album, File
+from imagehost.storing import files
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, messenger_tags, stored, unlocked

@@ -14,9 +14,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from imagehost import archives, media, names, storage
+from imagehost import names
+from imagehost.examining import media
 from imagehost.models import File, Folder
-from imagehost.storage import StorageFailed
+from imagehost.receiving import archives
+from imagehost.storing import storage
+from imagehost.storing.storage import StorageFailed
 from infrastructure import limits
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import stored

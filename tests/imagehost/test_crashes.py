@@ -11,11 +11,12 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
-from imagehost import files, quotas, reconciliation, sweeping
 from imagehost.models import File, State
-from imagehost.reconciliation import Comparison
-from imagehost.storage import StorageFailed
-from imagehost.sweeping import Swept
+from imagehost.receiving import sweeping
+from imagehost.receiving.sweeping import Swept
+from imagehost.storing import files, quotas, reconciliation
+from imagehost.storing.reconciliation import Comparison
+from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import Crash, FaultyStorage

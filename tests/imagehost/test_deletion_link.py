@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from imagehost import quotas
 from imagehost.models import File, State
+from imagehost.storing import quotas
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory
 from tests.imagehost.public_pages import PASSWORD, PREVIEW, stored

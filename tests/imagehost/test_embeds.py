@@ -7,9 +7,10 @@ from django.test import Client
 from lxml import html
 
 from accounts.models import User
-from imagehost import embeds, media, pages
-from imagehost.embeds import Embedded
+from imagehost.examining import media
 from imagehost.models import PreviewState
+from imagehost.pages import embeds, file_pages
+from imagehost.pages.embeds import Embedded
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import BASE, PASSWORD, locked_folder, unlocked
 from tests.pages.markup import page_of, problems_of
@@ -61,7 +62,7 @@ def test_the_page_has_the_codes_in_fields_that_can_be_selected(client: Client) -
     assert problems_of(answer) == []
     fields = page_of(answer).xpath("//main//input[@readonly]")
     assert [(field.get("id"), field.get("value")) for field in fields] == [
-        (f"copy-{code.key}", code.text) for code in pages.codes_of(file)
+        (f"copy-{code.key}", code.text) for code in file_pages.codes_of(file)
     ]
     assert [button.get("data-copy") for button in page_of(answer).xpath("//main//button[@data-copy]")] == [
         field.get("id") for field in fields
@@ -79,9 +80,9 @@ def test_a_locked_file_has_codes_once_its_folder_is_unlocked(client: Client) -> 
 def test_the_poster_of_a_film_in_a_locked_folder_is_in_no_code() -> None:
     folder = FolderFactory(password=PASSWORD)
     film = FileFactory(folder=folder, media=media.MP4, preview_state=PreviewState.MADE)
-    assert not any("preview" in code.text for code in pages.codes_of(film))
+    assert not any("preview" in code.text for code in file_pages.codes_of(film))
     folder.password_hash = ""
-    assert f"{BASE}/files/{film.name}/preview.png" in pages.codes_of(film)[2].text
+    assert f"{BASE}/files/{film.name}/preview.png" in file_pages.codes_of(film)[2].text
 
 
 @pytest.mark.django_db

@@ -14,10 +14,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost import files, listing, quotas, sweeping
+from imagehost.folders import listing
 from imagehost.models import File, State
-from imagehost.storage import StorageFailed
-from imagehost.sweeping import CLOCKS, Swept
+from imagehost.receiving import sweeping
+from imagehost.receiving.sweeping import CLOCKS, Swept
+from imagehost.storing import files, quotas
+from imagehost.storing.storage import StorageFailed
 from tests.dashboard.imagehost.reading import messages_of, text_of
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers, objects, uploading

@@ -13,9 +13,11 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from imagehost import files, media, pages, previews, storage
-from imagehost.media import MediaType
+from imagehost.examining import media
+from imagehost.examining.media import MediaType
 from imagehost.models import PreviewState, State
+from imagehost.pages import file_pages
+from imagehost.storing import files, previews, storage
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import objects
@@ -86,7 +88,7 @@ def test_the_page_of_a_video_plays_it(client: Client) -> None:
     ("duration_ms", "text"), [(0, "0:01"), (59_600, "1:00"), (3_599_000, "59:59"), (3_600_000, "1:00:00"), (None, "")]
 )
 def test_a_duration_is_read_like_a_clock(duration_ms: int | None, text: str) -> None:
-    assert pages.clock(duration_ms) == text
+    assert file_pages.clock(duration_ms) == text
 
 
 def test_the_tags_of_a_picture_for_messengers(client: Client) -> None:
@@ -173,7 +175,7 @@ def test_what_messengers_do_not_show_is_shown_by_a_png_of_its_preview(
     type_: MediaType, size: int, preview: PreviewState, picture: str | None
 ) -> None:
     values = {"name": "Picture1", "media": type_, "size": size, "preview_state": preview}
-    found = pages.picture_of(FileFactory.build(owner=None, **values))
+    found = file_pages.picture_of(FileFactory.build(owner=None, **values))
     assert (found and found.url) == (f"{BASE}{picture}" if picture else None)
 
 

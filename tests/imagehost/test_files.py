@@ -7,8 +7,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts import users
 from accounts.models import AuditEvent, User
-from imagehost import files, quotas
 from imagehost.models import File, Folder, State
+from imagehost.storing import files, quotas
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.support.threads import together

@@ -12,8 +12,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, override_settings
 
-from imagehost import folder_access
-from imagehost.folder_access import TooManyGuesses, WrongPassword
+from imagehost.folders import folder_access
+from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
 from infrastructure.requests import client_address
 from tests.accounts.clock import let_redis_pass

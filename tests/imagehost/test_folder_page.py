@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import media, pages
+from imagehost.examining import media
 from imagehost.models import Folder, PreviewState, State
+from imagehost.pages import file_pages
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, messenger_tags, signed_in, stored, unlocked
@@ -119,7 +120,7 @@ def test_a_page_that_is_none_is_missing(client: Client) -> None:
     folder = shared()
     filled(folder, 2)
     for number in ("0", "2", "-1", "01", "+1", "1.0", "one", "", " 1", "9" * 9, "9" * 400, "\u0661"):
-        assert pages.page_of_folder(folder, number) is None, number
+        assert file_pages.page_of_folder(folder, number) is None, number
     assert client.get(f"/folders/{folder.pk}?page=2").status_code == 404
 
 

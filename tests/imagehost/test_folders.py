@@ -14,9 +14,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from imagehost import folders, media
 from imagehost.errors import Unauthorized
-from imagehost.folders import Changes
+from imagehost.examining import media
+from imagehost.folders import folders
+from imagehost.folders.folders import Changes
 from imagehost.models import File, Folder, FolderRule, State, Usage
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers

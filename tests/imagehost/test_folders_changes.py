@@ -9,9 +9,9 @@ import time_machine
 from django.contrib.auth.hashers import check_password
 
 from accounts.models import User
-from imagehost import folders
 from imagehost.errors import InvalidBody
-from imagehost.folders import Changes
+from imagehost.folders import folders
+from imagehost.folders.folders import Changes
 from imagehost.models import Folder
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers

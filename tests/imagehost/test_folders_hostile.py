@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 
 from accounts.models import User
 from imagehost.errors import InvalidBody
-from imagehost.folders import Changes
+from imagehost.folders.folders import Changes
 from imagehost.models import Folder
 from imagehost.serializers import FolderChangesSerializer
 from imagehost.views import gallery

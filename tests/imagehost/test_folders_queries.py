@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from accounts.api_keys import uses
 from accounts.models import User
-from imagehost import listing
-from imagehost.listing import Page
+from imagehost.folders import listing
+from imagehost.folders.listing import Page
 from imagehost.models import Folder
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory

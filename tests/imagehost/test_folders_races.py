@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from accounts import users
 from accounts.models import Permission, User
-from imagehost import files
 from imagehost.models import File, Folder, FolderRule, State, Usage
+from imagehost.storing import files
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers, uploading

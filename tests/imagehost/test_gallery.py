@@ -10,9 +10,9 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from accounts.models import User
-from imagehost import media
 from imagehost.errors import InvalidLimit, InvalidOffset
-from imagehost.listing import Page
+from imagehost.examining import media
+from imagehost.folders.listing import Page
 from imagehost.models import File, State
 from imagehost.views import gallery
 from tests.factories.imagehost import FileFactory, FolderFactory

@@ -13,9 +13,10 @@ from pytest_django import Settings
 
 from config import doctor
 from config.doctor import Level
-from imagehost import files, quarantine, quotas, storage
 from imagehost.models import File
-from imagehost.storage import S3Storage
+from imagehost.receiving import quarantine
+from imagehost.storing import files, quotas, storage
+from imagehost.storing.storage import S3Storage
 from tests.factories.accounts import StaffFactory
 from tests.imagehost import objects, s3, uploading
 from tests.imagehost.uploading import png, upload
@@ -31,7 +32,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 @contextlib.contextmanager
 def kept_in(store: object_store.ObjectStore, settings: Settings) -> Iterator[S3Storage]:
     """Files are kept in a new bucket of the store."""
-    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": s3.options(store)}
+    entry = {"BACKEND": "imagehost.storing.storage.S3Storage", "OPTIONS": s3.options(store)}
     settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
     bucket = storage.bucket()
     assert isinstance(bucket, S3Storage)

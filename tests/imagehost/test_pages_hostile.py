@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from imagehost import media, pages
+from imagehost.examining import media
 from imagehost.models import PreviewState
+from imagehost.pages import file_pages
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory
 from tests.imagehost.public_pages import foreign_scripts, messenger_tags, stored
@@ -60,7 +61,7 @@ def test_markup_in_any_name_is_text(client: Client, markup: str) -> None:
     ids=ascii,
 )
 def test_a_title_reads_as_it_is_written(name: str, title: str) -> None:
-    page = pages.page_of_file(FileFactory.build(owner=None, name="Picture1", original_name=name))
+    page = file_pages.page_of_file(FileFactory.build(owner=None, name="Picture1", original_name=name))
     assert page.title == page.card.title == title
 
 

@@ -16,10 +16,10 @@ import pytest
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from imagehost import previews
 from imagehost.models import File, PreviewState, PreviewTurn, State
-from imagehost.previews import Worker
-from imagehost.storage import StorageFailed
+from imagehost.storing import previews
+from imagehost.storing.previews import Worker
+from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import FaultyStorage

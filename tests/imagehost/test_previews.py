@@ -10,10 +10,10 @@ import av
 import pytest
 from PIL import Image, ImageOps, ImageStat
 
-from imagehost import media, probing
-from imagehost.media import MediaType
-from imagehost.prober import images
-from imagehost.probing import Preview
+from imagehost.examining import media, probing
+from imagehost.examining.media import MediaType
+from imagehost.examining.prober import images
+from imagehost.examining.probing import Preview
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import colour_profiles, pieces
 from tests.imagehost.media_corpus.real_images import encoded, from_image, phone_exif, picture

@@ -12,9 +12,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from imagehost import media, previews
+from imagehost.examining import media
+from imagehost.examining.probing import Preview
 from imagehost.models import File, PreviewState
-from imagehost.probing import Preview
+from imagehost.storing import previews
 from tests.imagehost.media_corpus.real_videos import Recipe, recorded
 from tests.imagehost.public_pages import BASE, messenger_tags, stored
 from tests.lookup import statements

@@ -14,12 +14,13 @@ from django.db import DatabaseError, connection, transaction
 from PIL import Image
 from pytest_django import Settings
 
-from imagehost import files, media, previews, storage
-from imagehost.media import MediaType
+from imagehost.examining import media
+from imagehost.examining.media import MediaType
+from imagehost.examining.probing import ProberFailed
 from imagehost.models import File, PreviewState, PreviewTurn
-from imagehost.previews import Work
-from imagehost.probing import ProberFailed
-from imagehost.storage import StorageFailed
+from imagehost.storing import files, previews, storage
+from imagehost.storing.previews import Work
+from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import FaultyStorage

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from imagehost.prober import client, confinement
+from imagehost.examining.prober import client, confinement
 
 ROOT = Path(__file__).parents[2]
 USERS = ["whoever runs the tests", "ordinary"]

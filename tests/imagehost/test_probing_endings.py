@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from imagehost import media, probing, stripping
-from imagehost.media import MediaType
-from imagehost.prober import endings
+from imagehost.examining import media, probing, stripping
+from imagehost.examining.media import MediaType
+from imagehost.examining.prober import endings
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import hdr_photos, pieces, real_images
 from tests.imagehost.media_corpus.disguises import HTML, PHP, archive

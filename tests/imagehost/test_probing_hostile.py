@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from accounts.plans import MEGABYTE
-from imagehost import media, probing
-from imagehost.prober import client, errors
+from imagehost.examining import media, probing
+from imagehost.examining.prober import client, errors
 from tests.imagehost import media_corpus
 
 ROOT = Path(__file__).parents[2]

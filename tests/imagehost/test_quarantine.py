@@ -13,11 +13,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import AuditEvent
-from imagehost import files, previews, quarantine, quotas, reconciliation, sweeping
 from imagehost.models import File, PreviewState
-from imagehost.reconciliation import Comparison
-from imagehost.storage import StorageFailed
-from imagehost.sweeping import Swept
+from imagehost.receiving import quarantine, sweeping
+from imagehost.receiving.sweeping import Swept
+from imagehost.storing import files, previews, quotas, reconciliation
+from imagehost.storing.reconciliation import Comparison
+from imagehost.storing.storage import StorageFailed
 from tests.factories.accounts import StaffFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import objects

@@ -13,11 +13,11 @@ from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import JobRun
-from imagehost import files, previews, quotas, reconciliation
 from imagehost.models import File, PreviewState, State, Usage
-from imagehost.previews import Work
-from imagehost.reconciliation import Comparison
-from imagehost.storage import Entry, StorageFailed
+from imagehost.storing import files, previews, quotas, reconciliation
+from imagehost.storing.previews import Work
+from imagehost.storing.reconciliation import Comparison
+from imagehost.storing.storage import Entry, StorageFailed
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

@@ -18,10 +18,10 @@ from pytest_django import Settings
 from accounts import jobs
 from accounts.jobs import LeaseLost
 from accounts.models import JobRun
-from imagehost import quotas, reconciliation
 from imagehost.models import File, PreviewState, Reconciliation, Stage, StrayObject, Usage
-from imagehost.reconciliation import Comparison, Overtaken
-from imagehost.storage import Entry
+from imagehost.storing import quotas, reconciliation
+from imagehost.storing.reconciliation import Comparison, Overtaken
+from imagehost.storing.storage import Entry
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

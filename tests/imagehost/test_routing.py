@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from imagehost import routing
+from imagehost.receiving import routing
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from accounts.models import User
-from imagehost import folders as operations
-from imagehost import rules
+from imagehost.folders import folders as operations
+from imagehost.folders import rules
 from imagehost.models import Folder, FolderRule
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.support.threads import together

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 
-from imagehost.storage import FolderStorage, sharing
+from imagehost.storing.storage import FolderStorage, sharing
 from tests.support.threads import together
 
 pytestmark = pytest.mark.embedded

@@ -9,9 +9,9 @@ from django.core.exceptions import SuspiciousFileOperation
 from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import storage
-from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
-from imagehost.storage.contract import checked
+from imagehost.storing import storage
+from imagehost.storing.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
+from imagehost.storing.storage.contract import checked
 from tests.imagehost.s3 import fresh_s3_storage
 from tests.support.threads import together
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from imagehost import storage
-from imagehost.storage import S3Storage, StorageFailed
+from imagehost.storing import storage
+from imagehost.storing.storage import S3Storage, StorageFailed
 from tests.imagehost import faulty_connections
 from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 from tests.support.object_store import ObjectStore

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from imagehost import storage
-from imagehost.storage import FolderStorage, ObjectMissing, StorageFailed
+from imagehost.storing import storage
+from imagehost.storing.storage import FolderStorage, ObjectMissing, StorageFailed
 
 KEY = "files/owner/Ab3dE6gH.png"
 
@@ -221,7 +221,7 @@ def test_a_file_that_shrinks_under_its_reader_breaks_off(location: Path) -> None
 def test_sweeping_removes_old_leftovers_alone(settings: Settings, upload: Path, location: Path) -> None:
     settings.STORAGES = {
         **settings.STORAGES,
-        "imagehost": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": location}},
+        "imagehost": {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": location}},
     }
     storage.bucket().keep_bytes(KEY, b"x", mime="image/png")
     parts = location / ".parts"

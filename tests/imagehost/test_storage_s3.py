@@ -9,7 +9,7 @@ import pytest
 import requests
 import time_machine
 
-from imagehost.storage import S3Storage, StorageFailed
+from imagehost.storing.storage import S3Storage, StorageFailed
 from tests.imagehost.s3 import fresh_s3_storage, options, own_s3_storage, server
 
 pytestmark = pytest.mark.live

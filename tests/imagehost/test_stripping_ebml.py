@@ -10,7 +10,7 @@ import av
 import pytest
 from av.stream import Disposition
 
-from imagehost import media, stripping
+from imagehost.examining import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import SECRET, film, metadata, pictures_and_sound, refusal, stripped
 

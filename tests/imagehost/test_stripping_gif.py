@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imagehost import media, stripping
+from imagehost.examining import media, stripping
 from tests.imagehost.media_corpus import real_images
 from tests.imagehost.stripped import SECRET, refusal, stripped
 

@@ -9,7 +9,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from imagehost import media, stripping
+from imagehost.examining import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 

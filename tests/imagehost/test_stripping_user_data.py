@@ -9,7 +9,7 @@ from typing import Any
 import av
 import pytest
 
-from imagehost import media, stripping
+from imagehost.examining import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import SECRET, cut_off, film, mutated, refusal, stripped, survives
 

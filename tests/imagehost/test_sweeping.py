@@ -13,11 +13,12 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from accounts.models import JobRun
-from imagehost import files, quotas, storage, sweeping
 from imagehost.errors import UploadFailed
 from imagehost.models import File, PreviewState, State, Usage
-from imagehost.storage import StorageFailed
-from imagehost.sweeping import Swept
+from imagehost.receiving import sweeping
+from imagehost.receiving.sweeping import Swept
+from imagehost.storing import files, quotas, storage
+from imagehost.storing.storage import StorageFailed
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

@@ -12,9 +12,9 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from imagehost import files, quotas
-from imagehost.incoming import kept_name
 from imagehost.models import File, State
+from imagehost.receiving.incoming import kept_name
+from imagehost.storing import files, quotas
 from tests.accounts.calls import ALWAYS
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import media_corpus, uploading

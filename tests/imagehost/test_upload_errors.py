@@ -13,8 +13,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Permission
-from imagehost import quotas
 from imagehost.models import File
+from imagehost.storing import quotas
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading

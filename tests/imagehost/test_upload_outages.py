@@ -16,9 +16,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost import quotas, sweeping
 from imagehost.models import File, State
-from imagehost.sweeping import Swept
+from imagehost.receiving import sweeping
+from imagehost.receiving.sweeping import Swept
+from imagehost.storing import quotas
 from infrastructure import limits
 from tests.imagehost import objects, uploading
 from tests.imagehost.objects import FaultyStorage

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from imagehost import incoming, storage
-from imagehost.incoming import IncomingFile
 from imagehost.models import File
-from imagehost.storage import FolderStorage
+from imagehost.receiving import incoming
+from imagehost.receiving.incoming import IncomingFile
+from imagehost.storing import storage
+from imagehost.storing.storage import FolderStorage
 from tests.imagehost import uploading
 from tests.imagehost.uploading import BOUNDARY, END, FORMS, MULTIPART, NO_FILE, SECRET, part, png
 

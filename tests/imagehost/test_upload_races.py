@@ -11,8 +11,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import users
-from imagehost import quotas, sweeping
 from imagehost.models import File, State
+from imagehost.receiving import sweeping
+from imagehost.storing import quotas
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading
 from tests.imagehost.uploading import FORMS, png

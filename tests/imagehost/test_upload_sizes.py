@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from pytest_django import Settings
 
-from imagehost.incoming import CHUNK, OVERHEAD
 from imagehost.models import File
+from imagehost.receiving.incoming import CHUNK, OVERHEAD
 from tests.imagehost import uploading
 from tests.imagehost.uploading import END, FORMS, SECRET, Zeros, part, png, upload
 

@@ -21,8 +21,8 @@ from PIL import Image
 
 from accounts.models import Permission, User
 from accounts.plans import ALLOWANCES, Allowance, Plan
-from imagehost import incoming, uploads
 from imagehost.models import File
+from imagehost.receiving import incoming, uploads
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 PATH = "/api/imagehost/upload"

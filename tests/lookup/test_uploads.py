@@ -33,7 +33,7 @@ def directory(settings: Settings, tmp_path: Path) -> Path:
     place = tmp_path / "store"
     settings.STORAGES = {
         **settings.STORAGES,
-        "uploads": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": place}},
+        "uploads": {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": place}},
     }
     return place
 

@@ -11,7 +11,7 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 from config import views
-from imagehost.storage import StorageFailed
+from imagehost.storing.storage import StorageFailed
 from infrastructure.limits import LimitsUnavailable
 from tests.pages.markup import problems_of, problems_of_text
 

@@ -28,8 +28,8 @@ def root(tmp_path: Path) -> Path:
 def graph() -> grimp.ImportGraph:
     graph = grimp.ImportGraph()
     for importer, imported in (
-        ("imagehost.folders", "infrastructure.text_rules"),
-        ("tests.imagehost.test_folders", "imagehost.folders"),
+        ("imagehost.folders.folders", "infrastructure.text_rules"),
+        ("tests.imagehost.test_folders", "imagehost.folders.folders"),
         ("tests.lookup.test_comments", "lookup.comments"),
         ("tests.lookup.test_comments", "tests.lookup.members"),
         ("tests.dashboard.keys.test_keys", "infrastructure.text_rules"),
@@ -46,7 +46,7 @@ KEYS, FOLDERS = "tests/dashboard/keys/test_keys.py", "tests/imagehost/test_folde
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("imagehost/folders.py", [FOLDERS]),
+        ("imagehost/folders/folders.py", [FOLDERS]),
         ("infrastructure/text_rules.py", [KEYS, FOLDERS]),  # one of them imports it through another module
         ("lookup/views/page.py", LOOKUP),  # no test imports a view
         ("lookup/deleted.py", LOOKUP),

@@ -18,7 +18,7 @@ from accounts.jobs import let_go_of_connections
 from config import jobs
 from config.jobs import Job
 from config.observability import tracing
-from imagehost import previews
+from imagehost.storing import previews
 from infrastructure import signal_waiter
 from infrastructure.metrics import metrics_server
 from infrastructure.signal_waiter import SignalWaiter

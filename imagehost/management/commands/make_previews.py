@@ -6,7 +6,7 @@ from typing import ClassVar
 from django.utils import timezone
 
 from accounts.management.base import JobCommand
-from imagehost import previews
+from imagehost.storing import previews
 
 TURN = timedelta(seconds=30)  # of `run_jobs`, then other jobs run
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.management.base import JobCommand, Unfinished
 from accounts.models import JobRun
-from imagehost import reconciliation
-from imagehost.reconciliation import Comparison
+from imagehost.storing import reconciliation
+from imagehost.storing.reconciliation import Comparison
 
 MOST_NAMED = 5  # keys; the log has the others
 TURN = timedelta(minutes=5)  # of `run_jobs`, then other jobs run

@@ -17,7 +17,7 @@ from accounts.api_keys import keys
 from accounts.models import KeyDay, User
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
-from imagehost import albums
+from imagehost.folders import albums
 from oidc_provider.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory

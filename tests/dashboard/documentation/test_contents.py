@@ -16,7 +16,7 @@ from accounts.plans import ALLOWANCES
 from dashboard.apps import error_guide
 from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
 from imagehost import errors as imagehost_errors
-from imagehost import uploaders
+from imagehost.receiving import uploaders
 from infrastructure import limits
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors

@@ -19,7 +19,8 @@ from dashboard.documentation import contents, expansion, personalization
 from dashboard.keys import queries as keys_queries
 from dashboard.keys.forms import Overlap
 from dashboard.management.commands import remind_of_keys
-from imagehost import folders, rules, uploaders
+from imagehost.folders import folders, rules
+from imagehost.receiving import uploaders
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
 from tests.factories.oidc_provider import ApplicationFactory

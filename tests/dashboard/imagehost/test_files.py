@@ -12,8 +12,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts.models import User
 from dashboard.imagehost.views import back_url
-from imagehost import files, quotas
 from imagehost.models import File, State
+from imagehost.storing import files, quotas
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, messages_of, text_of
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import objects

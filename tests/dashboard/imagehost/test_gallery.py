@@ -12,7 +12,8 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
 from dashboard.imagehost.forms import FilterForm
 from dashboard.imagehost.views import Storage
-from imagehost import listing, media
+from imagehost.examining import media
+from imagehost.folders import listing
 from imagehost.models import File, Folder, PreviewState, State, Usage
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, titles_of
 from tests.factories.accounts import UserFactory

@@ -14,8 +14,9 @@ from django.test import Client, override_settings
 
 from accounts.models import User
 from accounts.plans import MEGABYTE
-from imagehost import incoming, quotas, storage
 from imagehost.models import File
+from imagehost.receiving import incoming
+from imagehost.storing import quotas, storage
 from infrastructure import limits
 from tests.dashboard.imagehost.reading import HOME, messages_of
 from tests.factories.accounts import UserFactory

@@ -25,7 +25,7 @@ def store_directory(settings: Settings, tmp_path: Path) -> Path:
     directory = tmp_path / "store"
     settings.STORAGES = {
         **settings.STORAGES,
-        "uploads": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": directory}},
+        "uploads": {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": directory}},
     }
     settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
     return directory

@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from accounts.models import User
 from dashboard.profile import media
 from dashboard.profile.forms import accepted_files
-from imagehost import probing
+from imagehost.examining import probing
 from infrastructure import limits
 from lookup.models import Asset
 from lookup.uploads import MIB, Kind

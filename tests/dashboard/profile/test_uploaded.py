@@ -33,7 +33,7 @@ CONTENT = media_corpus.sample("png-rgb").content
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The store of this module, in the place of one for each test."""
     directory = tmp_path_factory.mktemp("store")
-    options = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": directory}}
+    options = {"BACKEND": "imagehost.storing.storage.FolderStorage", "OPTIONS": {"location": directory}}
     with override_settings(STORAGES={**settings.STORAGES, "uploads": options}, IMAGEHOST_INCOMING=directory):
         yield directory
 

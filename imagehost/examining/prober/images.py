@@ -1,0 +1,210 @@
+"""Header parse and thumbnail of images, by Pillow. Runs in the confined child."""
+
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import av
+from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
+
+from imagehost.examining import media
+from imagehost.examining.media import FileFacts, MediaType
+from imagehost.examining.prober import colours, videos
+from imagehost.examining.prober.errors import BROKEN, believable, check_size
+
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1
+Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` has the limit of each
+PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; the strip has removed texts
+
+_UPRIGHT = {  # the transposition for an Exif orientation
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_STRIP = 32  # rows of a reduced picture at a time
+_SIDEWAYS = frozenset({5, 6, 7, 8})  # these swap width and height
+
+
+def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
+    """Return the facts of a picture. Raises Refused or one of `errors.BROKEN`."""
+    try:
+        with _opened(file, type_) as image:
+            width, height = _shown_size(image)
+            counted = getattr(image, "n_frames", 1) if type_ is media.AVIF else 1
+    except SyntaxError:
+        if type_ is not media.AVIF:
+            raise
+        found = videos.facts(file, type_)  # libavif is stricter with files of early encoders
+        return FileFacts(type_.mime, found.width, found.height, frames=1)
+    frames, duration_ms = measure(file, type_, counted)
+    return FileFacts(type_.mime, width, height, duration_ms, frames)
+
+
+def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
+    """Return the first frame: upright, in sRGB, perhaps with alpha, no side over `longest_side`. Raises as `facts`."""
+    try:
+        return _thumbnail(file, type_, longest_side)
+    except (SyntaxError, RuntimeError, MemoryError):
+        if not type_.demuxer:
+            raise
+    return videos.poster(file, type_, longest_side)  # needs less memory and is less strict, but loses alpha
+
+
+def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
+    with _opened(file, type_) as image:
+        image.draft("RGB", (longest_side, longest_side))  # a JPEG is decoded at a fraction of its size
+        turned = _UPRIGHT.get(_orientation(image))
+        picture = _reduced(image, longest_side)
+    picture.thumbnail((longest_side, longest_side))
+    picture = colours.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
+    return picture if turned is None else picture.transpose(turned)
+
+
+def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes | None:
+    """Return the profile that browsers use: code points come before the embedded one in a PNG, after it in an AVIF."""
+    if type_ is media.PNG:
+        return _coded_colours(file) or embedded
+    return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
+
+
+def _coded_colours(file: BinaryIO) -> bytes | None:
+    """Return the profile of the code points of a PNG (third edition, 11.3.2.6)."""
+    file.seek(8)
+    while len(head := file.read(8)) == 8 and head[4:] != b"IDAT":
+        if head[4:] == b"cICP" and len(codes := file.read(2)) == 2:
+            return colours.of_codes(*codes)
+        file.seek(int.from_bytes(head[:4], "big") + 4, 1)
+    return None
+
+
+def _shown_size(image: Image.Image) -> tuple[int, int]:
+    width, height = image.size
+    return (height, width) if _orientation(image) in _SIDEWAYS else (width, height)
+
+
+def _orientation(image: Image.Image) -> int:
+    """The orientation in the header, for an AVIF from `irot` and `imir`; 1 where it is damaged.
+
+    Pillow's getexif() would decode a whole PNG.
+    """
+    exif = Image.Exif()
+    try:
+        exif.load(image.info.get("exif", b""))
+    except BROKEN:
+        return 1
+    orientation = exif.get(ExifTags.Base.Orientation)
+    return orientation if orientation in _UPRIGHT else 1
+
+
+def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
+    file.seek(0)
+    if type_ is media.AVIF:
+        image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() accepts fewer brands
+    else:
+        image = Image.open(file, formats=[type_.pillow])
+    check_size(*image.size, type_)
+    return image
+
+
+def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
+    """Decode the picture, reduced to at least twice `longest_side`.
+
+    It works by strips: the memory limit has no room for a second copy of the largest pictures.
+    """
+    image.load()
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    factor = max(image.size) // (2 * longest_side)
+    if factor < 2:
+        return _in_colour(image, mode)
+    width, height = image.size
+    reduced = Image.new(mode, (-(-width // factor), -(-height // factor)))
+    reduced.info = image.info
+    for top in range(0, height, factor * _STRIP):
+        strip = image.crop((0, top, width, min(height, top + factor * _STRIP)))
+        reduced.paste(_in_colour(strip, mode).reduce(factor), (0, top // factor))
+    return reduced
+
+
+def _in_colour(image: Image.Image, mode: str) -> Image.Image:
+    if image.mode.startswith("I"):  # 16 bits for each pixel, which convert() would clip at 255
+        image = image.point(lambda value: value * (1 / 256)).convert("L")
+    return image.convert(mode)
+
+
+def measure(file: BinaryIO, type_: MediaType, frames: int) -> tuple[int, int | None]:
+    """The number of frames and the milliseconds, None for a still. `frames`: as the decoder counted them."""
+    file.seek(0)
+    if type_ is media.AVIF:
+        return frames, _sequence_ms(file) if frames > 1 else None
+    if type_ not in _COUNTED:
+        return 1, None
+    delays = _COUNTED[type_](file)
+    count, total = 0, 0.0
+    for delay in delays:
+        count, total = count + 1, total + delay
+    return max(count, 1), believable(total) if count > 1 else None
+
+
+def _sequence_ms(file: BinaryIO) -> int | None:
+    with av.open(file, mode="r", format="mov") as container:
+        return None if container.duration is None else believable(container.duration / 1000)
+
+
+def _png_delays(file: BinaryIO) -> Iterator[float]:
+    """The delay of each `fcTL` (PNG, third edition §11.3.6.2)."""
+    file.seek(8)
+    while len(head := file.read(8)) == 8:
+        length, kind = struct.unpack(">I4s", head)
+        if kind == b"IEND":
+            return
+        if kind == b"fcTL":
+            numerator, denominator = struct.unpack_from(">HH", file.read(length).ljust(26, b"\0"), 20)
+            yield 1000 * numerator / (denominator or 100)
+            length = 0
+        file.seek(length + 4, 1)
+
+
+def _webp_delays(file: BinaryIO) -> Iterator[float]:
+    """The delay of each `ANMF` (RFC 9649 §2.7.1.1)."""
+    file.seek(12)
+    while len(head := file.read(8)) == 8:
+        kind, length = struct.unpack("<4sI", head)
+        rest = length + length % 2
+        if kind == b"ANMF":
+            frame = file.read(16).ljust(16, b"\0")
+            yield int.from_bytes(frame[12:15], "little")
+            rest -= 16
+        file.seek(max(rest, 0), 1)
+
+
+def _gif_delays(file: BinaryIO) -> Iterator[float]:
+    """The delay of each picture (GIF89a §20, §23), 0 without a Graphic Control Extension."""
+    file.seek(10)
+    _skip_colours(file, file.read(3)[0])
+    delay = 0.0
+    while (introducer := file.read(1)) in (b"!", b","):
+        if introducer == b",":
+            yield delay
+            delay = 0.0
+            _skip_colours(file, file.read(9).ljust(9, b"\0")[8])
+            file.seek(1, 1)
+        elif file.read(1) == b"\xf9":
+            delay = 10.0 * struct.unpack_from("<H", file.read(5).ljust(5, b"\0"), 2)[0]
+        _skip_blocks(file)
+
+
+def _skip_colours(file: BinaryIO, flags: int) -> None:
+    if flags & 0x80:
+        file.seek(3 << (flags & 7) + 1, 1)
+
+
+def _skip_blocks(file: BinaryIO) -> None:
+    while (length := file.read(1)) not in (b"\0", b""):
+        file.seek(length[0], 1)
+
+
+_COUNTED = {media.PNG: _png_delays, media.WEBP: _webp_delays, media.GIF: _gif_delays}

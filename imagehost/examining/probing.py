@@ -1,0 +1,140 @@
+"""Finds the type of an uploaded file by its content, and renders its preview.
+
+A confined child of `prober` reads the file; this process does not.
+"""
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from django.core.exceptions import ValidationError
+from prometheus_client import Histogram
+
+from imagehost.examining import media
+from imagehost.examining.media import FileFacts, MediaType
+from imagehost.examining.prober import client, wire
+from imagehost.storing.storage import incoming_directory
+
+EXAMINATIONS = Histogram(
+    "hearth_examination_seconds",
+    "Seconds of the prober for a file, by task and outcome: ok, invalid, killed (a bomb), failed (the service).",
+    ("task", "outcome"),
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+LONGEST_SIDE = 640
+"""Pixels of a preview."""
+MAX_SMALL_PIXELS = 4096 * 4096
+_SMALL_PICTURES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF})
+
+logger = logging.getLogger(__name__)
+
+
+class InvalidMedia(Exception):
+    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log.
+
+    `seconds`: of a processor, that the prober used until it knew.
+    """
+
+    def __init__(self, text: str, seconds: float = 0.0) -> None:
+        super().__init__(text)
+        self.seconds = seconds
+
+
+class ProberFailed(Exception):
+    """The prober failed, for another reason than the file."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A rendered picture; `width`, `height` in pixels. `seconds`: of a processor, that it took."""
+
+    content: bytes
+    width: int
+    height: int
+    seconds: float
+
+
+def probe(path: Path) -> FileFacts:
+    """Examine a file and remove its private metadata IN PLACE, which may shorten it.
+
+    A file that is cut off after its header is accepted. Raises InvalidMedia and ProberFailed; after either the file is
+    unusable.
+    """
+    return FileFacts(**_ask(path, {"task": "probe"}, writable=True).message)
+
+
+def render(
+    path: Path,
+    type_: MediaType,
+    *,
+    longest_side: int = LONGEST_SIDE,
+    as_: Literal["WEBP", "PNG"] = "WEBP",
+    only_whole: bool = False,
+) -> Preview:
+    """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
+
+    Of a picture that is cut off or damaged it shows what decodes; with `only_whole` it is refused. Raises InvalidMedia
+    where nothing decodes, and ProberFailed.
+    """
+    request = {
+        "task": "render", "mime": type_.mime, "longest_side": longest_side, "as": as_, "only_whole": only_whole,
+    }  # fmt: skip
+    answer = _ask(path, request, writable=False)
+    return Preview(answer.content, answer.message["width"], answer.message["height"], answer.seconds)
+
+
+def sound(path: Path) -> FileFacts:
+    """Examine an MP3, Ogg, WAV or M4A, which must decode. Raises InvalidMedia and ProberFailed."""
+    return FileFacts(**_ask(path, {"task": "sound"}, writable=False).message)
+
+
+def font(path: Path) -> FileFacts:
+    """Examine a TrueType, OpenType, WOFF or WOFF2 font. Raises InvalidMedia and ProberFailed."""
+    return FileFacts(**_ask(path, {"task": "font"}, writable=False).message)
+
+
+def png_of(content: bytes, *, longest_side: int) -> bytes:
+    """Return a small picture of another app, such as a logo, as a PNG, no side longer than `longest_side`.
+
+    Raises ValidationError, with a sentence for the user.
+    """
+    with tempfile.NamedTemporaryFile(prefix="small-", dir=incoming_directory()) as file:
+        file.write(content)
+        file.flush()
+        try:
+            return _small_png(Path(file.name), longest_side)
+        except InvalidMedia as reason:
+            logger.info("A small picture was refused: %s", reason)
+            raise ValidationError("This is not a picture in PNG, JPEG, WebP or GIF format.") from None
+        except ProberFailed:
+            logger.exception("The prober failed on a small picture.")
+            raise ValidationError("Pictures cannot be checked now. Please try again in a few minutes.") from None
+
+
+def _small_png(path: Path, longest_side: int) -> bytes:
+    found = probe(path)
+    if found.media_type not in _SMALL_PICTURES:
+        raise InvalidMedia(f"{found.mime} is none for a small picture")
+    if found.width * found.height > MAX_SMALL_PIXELS:
+        raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
+    return render(path, found.media_type, longest_side=longest_side, as_="PNG", only_whole=True).content
+
+
+def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
+    began_at, outcome = perf_counter(), "failed"
+    try:
+        answer = client.ask(path, request, writable=writable)
+        outcome = "invalid" if "invalid" in answer.message else "ok"
+    except client.Killed as error:
+        outcome = "killed"
+        raise InvalidMedia(str(error), error.seconds) from error
+    except client.Failed as error:
+        raise ProberFailed(str(error)) from error
+    finally:
+        EXAMINATIONS.labels(request["task"], outcome).observe(perf_counter() - began_at)
+    if "invalid" in answer.message:
+        raise InvalidMedia(answer.message["invalid"], answer.seconds)
+    return answer

@@ -1,0 +1,86 @@
+"""What the public page of an album shows, prepared for its template."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from imagehost import names
+from imagehost.folders import albums
+from imagehost.models import Album, File, Folder
+from imagehost.pages import embeds, file_pages
+from imagehost.pages.embeds import Code, Embedded
+from imagehost.pages.file_pages import Card, FilesPage, Tile, Ways
+
+_LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class AlbumPage(FilesPage):
+    """`is_private`: what it shows depends on a password that this visitor gave."""
+
+    album: Album
+    codes: list[Code]
+    is_private: bool
+
+
+def find(link: str) -> Album | None:
+    """The album with this link. No query for what is no link."""
+    return albums.find(link) if _LINK.fullmatch(link) else None
+
+
+def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool]) -> AlbumPage | None:
+    """None: there is no such page. 1 query. `may_see`: whether the visitor has a folder's password, or needs none."""
+    files = albums.files_of(album)
+    page = file_pages.page_at(files, number)
+    if page is None:
+        return None
+    # Messengers and their users share one card, so its picture needs no password.
+    open_files = [file for file in files if not _is_locked(file)]
+    title = names.shown(album.title, otherwise="Album")
+    card = file_pages.card_of_files(title, album.url, album.owner, open_files, len(files))
+    return AlbumPage(
+        album=album,
+        owner=album.owner.get_full_name(),
+        username=album.owner.username,
+        place=album.link,
+        tiles=[_tile(file, may_see) for file in page],
+        page=page,
+        card=card,
+        codes=embeds.codes(_shown(card)),
+        is_private=len(open_files) < len(files),
+    )
+
+
+def ways_in_album(link: str, file: File) -> Ways | None:
+    """To the neighbours of the file in the album with this link. 2 queries."""
+    album = find(link)
+    held = [each.name for each in albums.files_of(album)] if album else []
+    if file.name not in held:
+        return None
+    place = held.index(file.name)
+    return Ways(link, held[place - 1] if place else "", next(iter(held[place + 1 :]), ""))
+
+
+def _is_locked(file: File) -> bool:
+    return file.folder is not None and file.folder.is_password_enabled
+
+
+def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
+    """A file in a folder with a password is named as its link is, without preview, until the password is given."""
+    tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
+    if file.folder is None or may_see(file.folder):
+        return tile
+    return dataclasses.replace(tile, title=file.file_name, duration="", src="", full="")
+
+
+def _shown(card: Card) -> Embedded:
+    """The album's codes show the picture of its card and lead to the album."""
+    if card.picture is None:
+        return Embedded(card.title, card.url)
+    picture = card.picture
+    return Embedded(card.title, card.url, picture=picture.url, width=picture.width, height=picture.height)

@@ -1,0 +1,96 @@
+"""Cleanup: expired files; after crashes and outages unfinished uploads, objects whose removal failed, incomplete files.
+
+An upload leaves PENDING once, for READY or DELETED, by a conditional UPDATE, so it is either stored or swept up.
+Several processes may sweep at the same time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from imagehost.models import File, FileQuerySet, State
+from imagehost.receiving import quarantine
+from imagehost.storing import files, removals, storage
+
+LONGEST_UPLOAD = timedelta(hours=1)
+"""From the booking to the end of the write; for an incoming file, since its last byte."""
+CLOCKS = timedelta(minutes=1)
+"""How far the clocks of hosts may differ: until then another host may still serve a file that has expired here."""
+BATCH = 200
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Swept:
+    """How many uploads were undone, expired files deleted, deletions and moves finished, leftovers removed.
+
+    `failed`: at the store.
+    """
+
+    expired: int = 0
+    uploads: int = 0
+    deletions: int = 0
+    moves: int = 0
+    leftovers: int = 0
+    failed: int = 0
+
+
+def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
+    """Delete expired files, undo unfinished uploads, remove the objects of deleted files, move those of quarantined and
+    restored files, and remove old incoming files.
+
+    None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
+    renew a lease. Bytes are released even where the store fails. 3 queries for each upload and 4 for each expired file
+    (one less where the store fails), 1 for each deleted and each moved file, and 1 for each BATCH.
+    """
+    swept = Swept()
+    for file in _each(File.objects.expired(now - CLOCKS), until):
+        swept.expired += files.expire(file=file, since=now - CLOCKS)
+        after_each()
+    for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
+        if files.undo(file=file):
+            logger.warning("The upload %s never ended and was taken back.", file.pk)
+            swept.uploads += 1
+        after_each()
+    for file in _each(_unfinished(State.DELETED), until):  # with those whose removal just failed
+        if removals.finish(file):
+            swept.deletions += 1
+        else:
+            swept.failed += 1
+        after_each()
+    for file in _each(File.objects.moving().ready(), until):
+        if quarantine.finish_move(file):
+            swept.moves += 1
+        else:
+            swept.failed += 1
+        after_each()
+    swept.leftovers = storage.sweep(before=now - LONGEST_UPLOAD)
+    return swept
+
+
+def _unfinished(state: State) -> FileQuerySet:
+    """Files in that state, PENDING or DELETED."""
+    # SQLite uses the index `imagehost_file_unfinished` only where its condition is repeated literally.
+    return File.objects.exclude(state=State.READY).filter(state=state)
+
+
+def _each(rows: FileQuerySet, until: datetime) -> Iterator[File]:
+    """The oldest first, in batches, none after `until`."""
+    following = rows
+    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
+        for file in batch:
+            if timezone.now() >= until:
+                return
+            yield file
+        if len(batch) < BATCH:
+            return
+        last = batch[-1]
+        is_later = Q(uploaded_at__gt=last.uploaded_at) | Q(pk__gt=last.pk)
+        following = rows.filter(is_later, uploaded_at__gte=last.uploaded_at)

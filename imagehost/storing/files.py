@@ -1,0 +1,123 @@
+"""Operations on stored files: favourites, folders, expiry, deletion."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, users
+from accounts.models import User
+from imagehost.models import File, Folder, State
+from imagehost.storing import quotas, removals
+from infrastructure import hashing
+
+REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the others
+
+
+@transaction.atomic
+def delete(*, file: File, by: User | None, reason: str = "") -> bool:
+    """Delete a stored file and release its bytes; whether it still existed.
+
+    `by` None: the deletion link was used. The object is removed after the commit. Actions of staff are audited.
+    """
+    if not _end(file, State.READY):
+        return False
+    if by is not None and by.pk != file.owner_id:
+        audit.record("file:deleted", by=by, on=file, reason=reason, owner=file.owner_id, size=file.size)
+    return True
+
+
+@transaction.atomic
+def delete_all(*, owner: User, files: Sequence[File]) -> int:
+    """Delete these of the owner's stored files; how many still existed. 4 queries.
+
+    The lock on the owner's row serialises this with other deletions and uploads.
+    """
+    users.lock(owner.pk)
+    rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
+    gone = list(rows.select_for_update().order_by("pk"))
+    if gone:
+        File.objects.filter(pk__in=[file.pk for file in gone]).update(**_deleted(timezone.now()))
+        quotas.release(owner_id=owner.pk, size=sum(file.size for file in gone))
+        removals.after_commit(gone)
+    return len(gone)
+
+
+@transaction.atomic
+def set_expiry(*, owner: User, files: Sequence[File], expires_at: datetime | None) -> int:
+    """Let the owner's files expire then, None: never; how many were changed. An expired file stays expired. 2 queries.
+
+    The lock on the owner's row serialises this with other changes of several files.
+    """
+    users.lock(owner.pk)
+    rows = File.objects.kept().filter(owner=owner, pk__in=[file.pk for file in files])
+    return rows.update(expires_at=expires_at)
+
+
+@transaction.atomic
+def expire(*, file: File, since: datetime) -> bool:
+    """Delete the file as `delete`, if it expired at `since` or before; whether it did. Idempotent."""
+    rows = File.objects.select_for_update().filter(pk=file.pk, state=State.READY, expires_at__lte=since)
+    current = rows.first()  # quarantine may have moved its object since `file` was read
+    return current is not None and _end(current, State.READY)
+
+
+@transaction.atomic
+def undo(*, file: File) -> bool:
+    """Undo an unfinished upload: row, booking and object; whether it was still PENDING."""
+    return _end(file, State.PENDING)
+
+
+def is_deletion_token(file: File, token: str) -> bool:
+    """Whether `token` is the one of the file's deletion link, compared in constant time."""
+    return hmac.compare_digest(file.deletion_hash, hashing.digest(token))
+
+
+def set_favorite(*, file: File, is_favorite: bool) -> None:
+    """1 query."""
+    File.objects.ready().filter(pk=file.pk).update(is_favorite=is_favorite)
+
+
+@transaction.atomic
+def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
+    """Move the owner's stored files into the owner's folder, None: the root; how many were moved.
+
+    Folder.DoesNotExist: deleted meanwhile, or another owner's. Locks the owner's row, the folder's, the files'.
+    """
+    users.lock(owner.pk)
+    if folder is not None:
+        folder = Folder.objects.select_for_update(no_key=True).get(pk=folder.pk, owner=owner)
+    rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
+    return rows.update(folder=folder)
+
+
+def delete_of_user(user: User) -> None:
+    """Delete all files of a deleted account. A receiver of `user_deleted`.
+
+    The caller has locked the user's row, so that no upload comes in between. The rows stay without an owner until
+    their objects are removed, the first of them at once, the others by the job.
+    """
+    gone = File.objects.filter(owner=user).order_by("pk")
+    some = list(gone[:REMOVED_AT_ONCE])
+    gone.update(**_deleted(timezone.now()), folder=None, owner=None)
+    removals.after_commit(some)
+
+
+def _end(file: File, state: State) -> bool:
+    """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
+    rows = File.objects.filter(pk=file.pk, state=state)
+    if file.owner_id is None or not rows.update(**_deleted(timezone.now())):
+        return False
+    quotas.release(owner_id=file.owner_id, size=file.size)
+    removals.after_commit([file])
+    return True
+
+
+def _deleted(now: datetime) -> dict[str, Any]:
+    """The changed columns of a DELETED row."""
+    return {"state": State.DELETED, "deleted_at": now}

@@ -1,0 +1,376 @@
+"""Comparison of booked bytes, rows and stored objects, once a night.
+
+It goes owner by owner, in parts of about PART files: what the store lists for these owners is compared with their rows.
+The progress is in the database, so that the next run on any host continues an interrupted one, and memory holds the
+keys of one part. Objects without a file are removed at the end, when their share of all objects is known.
+
+Concurrent uploads and deletions are no difference: a row is inserted before its object and deleted after it, the rows
+are read after the store's list, and everything younger than GRACE is left alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+
+from django.core.exceptions import SuspiciousFileOperation
+from django.db import transaction
+from django.db.models import F, Q, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from imagehost.models import (
+    FILES,
+    KEY_LENGTH,
+    NAME_LENGTH,
+    PREVIEWS,
+    QUARANTINE,
+    File,
+    FileQuerySet,
+    PreviewState,
+    Reconciliation,
+    Stage,
+    State,
+    StrayObject,
+    Usage,
+)
+from imagehost.storing import previews, quotas, storage
+from imagehost.storing.storage import Entry, ObjectMissing, StorageFailed
+from infrastructure.databases import batches
+
+GRACE = timedelta(hours=24)
+PART = 50_000  # files, and the rest of the last one's owner
+CHUNK = 1000  # keys looked up at a time
+MOST_NAMED = 1000  # keys of missing or damaged files in the result
+FEW = 50  # objects without a file that are removed whatever their share; more only up to a quarter of all objects
+PATIENCE = 5  # consecutive failed removals
+_QUARANTINED_PREVIEWS = f"{PREVIEWS}{QUARANTINE}"
+LONGEST = timedelta(days=7)  # an older comparison starts again: its first counts are outdated
+STRAYS_KEPT = 200_000  # objects without a file that one comparison removes; the next one removes the others
+
+logger = logging.getLogger(__name__)
+
+
+class Overtaken(Exception):
+    """Another run has continued the comparison: stop."""
+
+
+@dataclass
+class Comparison:
+    """The result of a comparison.
+
+    `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that still exist,
+    because they are removed at the end, were too many, or the store refused; `spared`: such objects after a restore.
+    `missing`, `damaged`: keys of stored files without an object, or with one of another size. An operator decides about
+    these and the spared ones. `remade`: previews that will be made again. Not `is_finished`: the next run continues.
+    """
+
+    objects: int = 0
+    recounted: int = 0
+    removed: int = 0
+    left: int = 0
+    spared: int = 0
+    is_suspicious: bool = False
+    missing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    remade: int = 0
+    is_finished: bool = True
+
+
+@dataclass
+class Progress:
+    """A comparison. `found`: the sum of its parts over all runs; `save` ends a part."""
+
+    row: Reconciliation
+    found: Comparison
+
+    def save(self, stage: Stage, *, done_until: str = "") -> None:
+        """Store where the next part begins. Raises Overtaken where another run has saved one meanwhile. 1 query."""
+        mine = Reconciliation.objects.filter(pk=self.row.pk, parts=self.row.parts, started_at=self.row.started_at)
+        values = {"stage": stage, "done_until": done_until, "parts": self.row.parts + 1, "found": asdict(self.found)}
+        if not mine.update(**values):
+            raise Overtaken("Another run has continued this comparison.")
+        for name, value in values.items():
+            setattr(self.row, name, value)
+
+
+def _resume(*, now: datetime, is_after_restore: bool, after_batch: Callable[[], None]) -> Progress:
+    """Return the interrupted comparison, else a new one.
+
+    `is_after_restore` needs a comparison that began with it; one that did stays so. 1 query, or 3.
+    """
+    row = Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).first()
+    if row is not None and row.started_at > now - LONGEST and (row.is_after_restore or not is_after_restore):
+        return Progress(row, Comparison(**row.found))
+    _end(after_batch)
+    found = Comparison()
+    row = Reconciliation(
+        pk=Reconciliation.THE_ROW, started_at=now, is_after_restore=is_after_restore, found=asdict(found)
+    )
+    row.save(force_insert=True)
+    return Progress(row, found)
+
+
+def _end(after_batch: Callable[[], None]) -> None:
+    """Delete the finished comparison. 2 queries, and 1 for each batch of keys."""
+    batches.delete(StrayObject.objects.all(), by="key", after_batch=after_batch)
+    Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).delete()
+
+
+def _keep_strays(keys: Collection[str], found: Comparison) -> None:
+    """Note objects without a file, to remove them at the end. Idempotent for each key."""
+    found.left += len(keys)
+    kept = [StrayObject(key=key) for key in keys if len(key) <= KEY_LENGTH]
+    if kept and found.left <= STRAYS_KEPT:
+        StrayObject.objects.bulk_create(kept, ignore_conflicts=True)
+
+
+def _noted_strays(most: int) -> list[str]:
+    """The first `most` noted keys. 1 query."""
+    return list(StrayObject.objects.order_by("key").values_list("key", flat=True)[:most])
+
+
+def _drop_strays(keys: Collection[str]) -> None:
+    StrayObject.objects.filter(pk__in=list(keys)).delete()
+
+
+def reconcile(
+    *,
+    now: datetime,
+    until: datetime | None = None,
+    is_after_restore: bool = False,
+    may_remove_many: bool = False,
+    after_batch: Callable[[], None] = lambda: None,
+) -> Comparison:
+    """Correct what can be corrected without losing a file, and report the other differences.
+
+    Continues an interrupted comparison; no part begins after `until`. `is_after_restore`: files of the last GRACE are
+    compared too, every failed preview is tried once more, and objects without a file stay, as they may be younger than
+    the backup. More such objects than FEW and a quarter of all, over all parts and runs, suggest another database's
+    bucket: none is removed unless `may_remove_many`. `after_batch` is called at intervals, to renew a lease. Raises
+    StorageFailed where the store cannot be listed, and Overtaken where another run compares at the same time.
+    """
+    progress = _resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
+    found = progress.found
+    comparison = _Comparison(found, now, after_batch, is_after_restore=progress.row.is_after_restore)
+    while progress.row.stage != Stage.REMOVAL:
+        _compare_next_part(progress, comparison)
+        if until is not None and timezone.now() >= until:
+            found.is_finished = False
+            return found
+    if progress.row.is_after_restore and not may_remove_many:
+        found.spared, found.left = found.left, 0
+    elif _is_suspicious(found, may_remove_many=may_remove_many):
+        logger.error(
+            "%s of %s objects have no file and were left alone: is it the right bucket?", found.left, found.objects
+        )
+        found.is_suspicious = True
+    else:
+        _remove(progress, after_batch)
+    _end(after_batch)
+    return found
+
+
+def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
+    """Compare the next owners, or after the last of them the files in quarantine."""
+    if progress.row.stage == Stage.QUARANTINE:
+        comparison.compare_quarantine()
+        progress.save(Stage.REMOVAL)
+        return
+    after = progress.row.done_until
+    last = _last_owner_of_part(after)
+    comparison.compare_owners(after, last)
+    progress.save(Stage.OWNERS if last else Stage.QUARANTINE, done_until=last)
+
+
+def _last_owner_of_part(after: str) -> str:
+    """The owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
+    owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
+    return next(iter(owners[PART - 1 : PART]), None) or ""
+
+
+@dataclass
+class _Comparison:
+    """`listed`: the keys of a part that the store lists and that belong to a row."""
+
+    found: Comparison
+    now: datetime
+    after_batch: Callable[[], None]
+    is_after_restore: bool = field(kw_only=True)
+    listed: set[str] = field(default_factory=set)
+
+    def compare_owners(self, after: str, last: str) -> None:
+        """Compare the owners after `after`, up to `last`; without `last`, all that follow."""
+        owners = Q(owner_id__gt=after) & (Q(owner_id__lte=last) if last else Q())
+        self.found.recounted += _recount(after, last, self.after_batch)
+        self.listed = set()
+        for prefix, stored in ((FILES, _files), (PREVIEWS, _previews)):
+            # All keys of an owner begin with the id and a slash; the next character behind the slash is 0.
+            bounds = {"after": f"{prefix}{after}0" if after else "", "until": f"{prefix}{last}0" if last else ""}
+            entries = storage.bucket().entries(prefix, **bounds)
+            self._compare_objects(
+                prefix, stored, (entry for entry in entries if not entry.key.startswith(_QUARANTINED_PREVIEWS))
+            )
+        rows = _at_rest().filter(owners, quarantined_at__isnull=True)
+        self._compare_rows(rows.order_by("owner_id", "-uploaded_at", "-id"), _after_in_gallery)
+
+    def compare_quarantine(self) -> None:
+        """Compare quarantined files, whose keys name no owner."""
+        self.listed = set()
+        self._compare_objects(QUARANTINE, _files, storage.bucket().entries(QUARANTINE))
+        self._compare_objects(PREVIEWS, _previews, storage.bucket().entries(_QUARANTINED_PREVIEWS))
+        rows = _at_rest().filter(quarantined_at__isnull=False)
+        self._compare_rows(rows.order_by("pk"), lambda file: Q(pk__gt=file.pk))
+
+    def _compare_objects(
+        self, prefix: str, stored: Callable[[Sequence[str]], dict[str, File]], entries: Iterator[Entry]
+    ) -> None:
+        """Note the objects with and without a row, and the files whose object has another size."""
+        objects = (entry for entry in entries if not entry.key.endswith("/"))  # S3's "folders"
+        while chunk := list(itertools.islice(objects, CHUNK)):
+            self.found.objects += len(chunk)
+            rows = stored([entry.key for entry in chunk])
+            self.listed.update(rows)
+            before = self.now - GRACE
+            unknown = [entry.key for entry in chunk if entry.key not in rows and entry.changed_at < before]
+            _keep_strays(unknown, self.found)
+            for entry in chunk:
+                if prefix != PREVIEWS and (file := rows.get(entry.key)) and _is_damaged(file, entry):
+                    logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
+                    self.found.damaged += [entry.key][: MOST_NAMED - len(self.found.damaged)]
+            self.after_batch()
+
+    def _compare_rows(self, rows: FileQuerySet, behind: Callable[[File], Q]) -> None:
+        """Stored files whose object the store did not list, and previews that are to be made again."""
+        before = self.now if self.is_after_restore else self.now - GRACE
+        rows = rows.filter(uploaded_at__lt=before).only(
+            "key", "owner_id", "uploaded_at", "preview_state", "preview_attempts"
+        )
+        following = rows
+        while chunk := list(following[:CHUNK]):
+            self._compare_chunk(chunk)
+            self.after_batch()
+            if len(chunk) < CHUNK:
+                break
+            following = rows.filter(behind(chunk[-1]))
+
+    def _compare_chunk(self, chunk: Sequence[File]) -> None:
+        missing = {file.key for file in chunk} - self.listed
+        self.found.missing += itertools.islice(_confirmed(chunk, missing), MOST_NAMED - len(self.found.missing))
+        there = [file for file in chunk if file.key not in missing]
+        lost = [
+            file for file in there if file.preview_state == PreviewState.MADE and file.preview_key not in self.listed
+        ]
+        if lost:
+            self.found.remade += _make_again(lost)
+        failed = [file for file in there if previews.may_be_tried_again(file, is_after_restore=self.is_after_restore)]
+        if failed:
+            self.found.remade += previews.try_again(failed)
+
+
+def _after_in_gallery(file: File) -> Q:
+    """Of rows in the order of the gallery's index: those behind `file`."""
+    is_older = Q(uploaded_at__lt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, pk__lt=file.pk)
+    return Q(owner_id__gte=file.owner_id) & (Q(owner_id__gt=file.owner_id) | is_older)
+
+
+def _recount(after: str, last: str, after_batch: Callable[[], None]) -> int:
+    """How many of these owners' usage was wrong. Those that differ are locked one by one, and counted again then."""
+    owners = {"owner_id__gt": after, **({"owner_id__lte": last} if last else {})}
+    without = File.objects.booked().filter(owner__imagehost_usage__isnull=True, **owners)
+    missing = without.order_by("owner_id").values_list("owner_id", flat=True).distinct()
+    Usage.objects.bulk_create([Usage(owner_id=owner_id) for owner_id in missing], ignore_conflicts=True)
+    actual = Coalesce(Sum("owner__files__size", filter=~Q(owner__files__state=State.DELETED)), 0)
+    wrong = Usage.objects.filter(**owners).annotate(actual=actual).exclude(actual=F("used_bytes")).order_by("pk")
+    recounted = 0
+    for owner_id in list(wrong.values_list("pk", flat=True)):
+        with transaction.atomic():
+            difference = quotas.recount(owner_id=owner_id)
+        if difference:
+            logger.error("The usage of %s was wrong by %s bytes and is counted anew.", owner_id, difference)
+            recounted += 1
+        after_batch()
+    return recounted
+
+
+def _files(keys: Sequence[str]) -> dict[str, File]:
+    """The rows that these objects belong to, by key or by the key it moves from. 1 query; 2 with strays."""
+    rows = File.objects.only("key", "moves_from", "state", "size")
+    found = {file.key: file for file in rows.filter(key__in=keys)}
+    if strays := set(keys) - found.keys():
+        found |= {file.moves_from: file for file in rows.moving().filter(moves_from__in=strays)}
+    return found
+
+
+def _previews(keys: Sequence[str]) -> dict[str, File]:
+    """The same for the keys of previews: these know only the name. 1 query."""
+    names = [key.rpartition(".")[0][-NAME_LENGTH:].upper() for key in keys]
+    wanted = set(keys)
+    rows = File.objects.filter(name__upper__in=names).only("key")
+    return {key: file for file in rows for key in (file.preview_key, file.card_key) if key in wanted}
+
+
+def _is_damaged(file: File, entry: Entry) -> bool:
+    return file.state == State.READY and file.size != entry.size
+
+
+def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
+    """The missing keys that the store does not have: some stores' lists come late."""
+    for file in chunk:
+        if file.key in missing and _is_missing(file.key) and _at_rest().filter(pk=file.pk, key=file.key).exists():
+            logger.error("The file %s has no object: %s.", file.pk, file.key)
+            yield file.key
+
+
+def _at_rest() -> FileQuerySet:
+    """Stored files whose object is at its key."""
+    return File.objects.ready().filter(moves_from="")
+
+
+def _is_missing(key: str) -> bool:
+    try:
+        list(storage.bucket().read(key, 0, 0))
+    except ObjectMissing:
+        return True
+    return False
+
+
+def _make_again(files: Iterable[File]) -> int:
+    rows = File.objects.ready().filter(pk__in=[file.pk for file in files], preview_state=PreviewState.MADE)
+    return rows.update(preview_state=PreviewState.WAITING, preview_attempts=0, preview_width=None, preview_height=None)
+
+
+def _is_suspicious(found: Comparison, *, may_remove_many: bool) -> bool:
+    """Judged by all parts together: one part, or what one run saw, is no measure of the bucket."""
+    count = found.left + found.removed
+    return not may_remove_many and count > max(FEW, found.objects // 4)
+
+
+def _remove(progress: Progress, after_batch: Callable[[], None]) -> None:
+    """Remove the objects that were noted. A failure leaves the object to the next comparison, which finds it again."""
+    found = progress.found
+    failed_in_a_row = 0
+    while keys := _noted_strays(CHUNK):
+        # A run that was interrupted may have noted them days ago.
+        rows = _files(keys) | _previews([key for key in keys if key.startswith(PREVIEWS)])
+        found.left -= len(rows)
+        for key in [key for key in keys if key not in rows]:
+            try:
+                storage.bucket().remove(key)
+            except (StorageFailed, SuspiciousFileOperation):
+                logger.exception("The object %s has no file, but could not be removed.", key)
+                failed_in_a_row += 1
+                if failed_in_a_row == PATIENCE:
+                    return
+            else:
+                logger.warning("Removed the object %s, which has no file.", key)
+                found.removed += 1
+                found.left -= 1
+                failed_in_a_row = 0
+            after_batch()
+        with transaction.atomic():
+            _drop_strays(keys)
+            progress.save(Stage.REMOVAL)
