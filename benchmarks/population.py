@@ -77,7 +77,7 @@ def _write(folder: Path, count: int) -> None:
     from accounts.models import ApiKey, Permission, User
     from accounts.plans import PREMIUM_PLANS
     from infrastructure import hashing
-    from lookup import settings_schema
+    from lookup.shapes import settings_schema
 
     shown = User.objects.filter(is_active=True, public_api_access=True).order_by("uid")
     owners = list(shown.filter(plan__in=PREMIUM_PLANS, plan_expires_at=None).values_list("pk", flat=True)[:count])

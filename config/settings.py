@@ -190,18 +190,18 @@ LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 # Functions of other apps, called with the user inside the transaction of each event, in order (`accounts.receivers`).
 RECEIVERS = {
-    "user_created": ["lookup.profiles.create_for"],
-    "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.counters.recount_after"],
+    "user_created": ["lookup.editing.profiles.create_for"],
+    "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.documents.counters.recount_after"],
     "access_ended": ["oidc_provider.tokens.delete_of_user"],
-    "ban_lifted": ["lookup.counters.recount_after"],
-    "account_linked": ["lookup.documents.mark_stale_of_user"],
+    "ban_lifted": ["lookup.documents.counters.recount_after"],
+    "account_linked": ["lookup.documents.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.answer.privacy.note"],
     "user_deleted": [
         "oidc_provider.applications.applications.delete_of_user",
-        "lookup.profiles.lock_of_user",
-        "lookup.counters.withdraw",
+        "lookup.editing.profiles.lock_of_user",
+        "lookup.documents.counters.withdraw",
         "imagehost.storing.files.delete_of_user",
-        "lookup.uploads.delete_of_user",
+        "lookup.editing.uploads.delete_of_user",
     ],
 }
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
@@ -403,7 +403,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_NO_READ_ONLY_REQUIRED": False,
     "APPEND_COMPONENTS": {"securitySchemes": _SECURITY_SCHEMES},
     "ENUM_NAME_OVERRIDES": {
-        "AlignmentEnum": "lookup.sections.Alignment",
+        "AlignmentEnum": "lookup.shapes.sections.Alignment",
         "WidthEnum": "lookup.models.GalleryItem.Width",
         "MusicKindEnum": "lookup.models.MusicItem.Kind",
     },

@@ -22,7 +22,9 @@ from demo.population.pages import Page
 from demo.population.people import LATEST
 from demo.population.rows import Rows
 from demo.seeded_random import seeded
-from lookup import addresses, aliases, boards, counters, documents, profiles, sections, settings_schema, unlocking
+from lookup import ranking
+from lookup.documents import counters, documents
+from lookup.editing import aliases, profiles, unlocking
 from lookup.models import (
     Audio,
     Background,
@@ -40,7 +42,8 @@ from lookup.models import (
     UserDocument,
     Widget,
 )
-from lookup.sections import SectionType
+from lookup.shapes import addresses, sections, settings_schema
+from lookup.shapes.sections import SectionType
 
 MEMBERS, SEED = 40, 1  # of the population
 showcase = vocabulary.load("showcase")
@@ -56,7 +59,7 @@ def furnish(keeper: User, ada: User, ben: User, cleo: User) -> None:
     growth.grow(users=MEMBERS, seed=SEED, now=timezone.now())
     is_new = not LeaderboardEntry.objects.exists()
     if is_new:
-        boards.rank()
+        ranking.rank()
     _fill(keeper, ada, ben, cleo)
     if is_new:
         call_command("rank_leaderboards", stdout=io.StringIO())

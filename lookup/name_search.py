@@ -12,7 +12,7 @@ from django.db import connection
 
 from infrastructure import text_rules
 from infrastructure.databases.statements import Statement
-from lookup.sql import PERSON, PERSON_TYPES, PersonRow
+from lookup.documents.sql import PERSON, PERSON_TYPES, PersonRow
 
 LAST = "\U0010ffff"  # after every other character
 # Comparing as an index for prefixes does, whatever the collation of the database.

@@ -18,10 +18,10 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from accounts import openapi
-from lookup import registry, sql
+from lookup.documents import registry, sql
 from lookup.errors import LimitInvalid, ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.serializers import current, earlier, leaderboard
-from lookup.settings_fields import FIELDS
+from lookup.shapes.settings_fields import FIELDS
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 

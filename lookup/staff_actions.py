@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounts.staff_actions import StaffAction, through
-from lookup import reports
+from lookup.social import reports
 
 _DECIDE = "lookup.decide_report"
 REPORT_ACTIONS = [

@@ -20,9 +20,9 @@ from accounts.models import Permission
 from infrastructure import hashing
 from infrastructure.requests import content_security, http_messages
 from infrastructure.requests.http_messages import Answer
-from lookup import resolve
+from lookup.documents import resolve
+from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.rows import UserRow
 from presence import openapi
 from presence.answer import card, members

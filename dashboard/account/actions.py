@@ -9,7 +9,7 @@ from accounts import deletions, users
 from accounts.models import AccountDeletion, Name, User
 from accounts.models.names import NameKind
 from dashboard import notifications
-from lookup import aliases, profiles
+from lookup.editing import aliases, profiles
 
 
 @transaction.atomic

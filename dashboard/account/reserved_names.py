@@ -10,7 +10,7 @@ from accounts import users
 from accounts.models import Name
 from accounts.models.names import MAX_NAME_LENGTH, RESERVED_KEYS, NameKind
 from dashboard import notifications
-from lookup import aliases, profiles
+from lookup.editing import aliases, profiles
 
 
 def held() -> list[Name]:

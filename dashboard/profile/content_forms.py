@@ -16,7 +16,10 @@ from dashboard import versions
 from dashboard.profile import media
 from dashboard.profile.forms import UploadField
 from dashboard.versions import VersionField
-from lookup import addresses, content, registry, rendering, uploads
+from lookup.documents import registry, rendering
+from lookup.documents.registry import ContentList
+from lookup.editing import content, uploads
+from lookup.editing.uploads import Kind
 from lookup.models import (
     Asset,
     Audio,
@@ -32,10 +35,9 @@ from lookup.models import (
 )
 from lookup.models.validators import TAGS
 from lookup.page import url_policy
-from lookup.registry import ContentList
-from lookup.sections import SectionType
-from lookup.uploads import Kind
-from lookup.values import TextList
+from lookup.shapes import addresses
+from lookup.shapes.sections import SectionType
+from lookup.shapes.strict_fields import TextList
 
 
 class StoredFile:

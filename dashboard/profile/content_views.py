@@ -25,10 +25,10 @@ from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
 from dashboard.profile.section_forms import FORMS, SearchForm, SkillForm
 from infrastructure.requests import content_security
-from lookup import aliases, content, section_entries
+from lookup.editing import aliases, content, section_entries
 from lookup.models import Alias, Profile, Section
 from lookup.page import url_policy
-from lookup.sections import DEFINITIONS, MAX_CUSTOM_SKILLS, MAX_ITEMS, SectionType
+from lookup.shapes.sections import DEFINITIONS, MAX_CUSTOM_SKILLS, MAX_ITEMS, SectionType
 
 P = ParamSpec("P")
 ListPage = Callable[Concatenate[SignedInRequest, Profile, Kind, P], HttpResponseBase]

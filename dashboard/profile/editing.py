@@ -17,8 +17,8 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from accounts.http import SignedInRequest
 from accounts.models import User
+from lookup.editing.uploads import MAX_VIDEO, MIB
 from lookup.models import Profile
-from lookup.uploads import MAX_VIDEO, MIB
 
 MAX_BODY = MAX_VIDEO + 2 * MIB  # of a form: the largest file, and what is typed beside it
 

@@ -16,10 +16,10 @@ from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
 from dashboard import versions
 from dashboard.profile import media
-from lookup import profiles, uploads
+from lookup.editing import profiles, uploads
+from lookup.editing.uploads import MIB, Kind
 from lookup.models import Alias, Profile
 from lookup.transfer import own
-from lookup.uploads import MIB, Kind
 
 
 class UploadField(forms.FileField):

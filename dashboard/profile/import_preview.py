@@ -14,8 +14,8 @@ from dashboard.profile.forms import PLACES, ProfileForm
 from dashboard.profile.kinds import KINDS
 from dashboard.profile.section_forms import FORMS
 from lookup.models import GalleryItem, Section, Widget
-from lookup.sections import SectionType
 from lookup.serializers.fields import AssetFacts, Mirrored
+from lookup.shapes.sections import SectionType
 from lookup.transfer.changes import Change, Changes, ListChanges, Row
 
 MAX_ROWS = 20  # named, of each kind of change in a list

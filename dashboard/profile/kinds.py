@@ -13,11 +13,11 @@ from accounts.http import SignedInRequest
 from dashboard.profile import editing
 from dashboard.profile.content_forms import Words
 from dashboard.profile.section_forms import FORMS
-from lookup import registry
-from lookup.content import Deleted
+from lookup.documents import registry
+from lookup.documents.registry import ContentList
+from lookup.editing.content import Deleted
 from lookup.models import GalleryItem, Profile, ProfileBadge, Section, Widget
-from lookup.registry import ContentList
-from lookup.sections import SectionType
+from lookup.shapes.sections import SectionType
 
 Row = Any  # a row of one of the lists
 

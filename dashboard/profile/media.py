@@ -1,4 +1,4 @@
-"""Uploads of profiles: the confined prober finds the type of a file, and `lookup.uploads` stores it."""
+"""Uploads of profiles: the confined prober finds the type of a file, and `lookup.editing.uploads` stores it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.storing.storage import Bucket, ObjectMissing, incoming_directory
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
-from lookup import uploads
+from lookup.editing import uploads
+from lookup.editing.uploads import Facts, Kind
 from lookup.models import Asset
-from lookup.uploads import Facts, Kind
 
 MAX_SIDE = 8192  # pixels: what every browser can show
 MAX_PIXELS = 40_000_000

@@ -10,11 +10,12 @@ from django.db.models import Model
 
 from dashboard.profile.content_forms import CommaListField, RowForm, Words
 from infrastructure.text_rules import validate_line, validate_text
-from lookup import registry, sections
+from lookup.documents import registry
 from lookup.models import Profile, Section
 from lookup.page.sections import GROUP_NAMES
-from lookup.sections import SKILL_GROUPS, SKILL_NAMES, Choice, Field, RowIds
-from lookup.values import Boolean, Text
+from lookup.shapes import sections
+from lookup.shapes.sections import SKILL_GROUPS, SKILL_NAMES, Choice, Field, RowIds
+from lookup.shapes.strict_fields import Boolean, Text
 
 
 class ChosenRows(forms.MultipleChoiceField):

@@ -16,10 +16,10 @@ from accounts.models import User
 from dashboard import versions
 from dashboard.profile.forms import written
 from dashboard.versions import VersionField
-from lookup import settings_schema
 from lookup.models import Profile
-from lookup.settings_schema import FIELDS, Field
-from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
+from lookup.shapes import settings_schema
+from lookup.shapes.settings_schema import FIELDS, Field
+from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 
 # Titles of the settings objects, by group, in the order of the page.
 GROUPS = {

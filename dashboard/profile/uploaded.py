@@ -20,10 +20,11 @@ from dashboard.profile import media
 from imagehost import delivery
 from imagehost.delivery import AnyResponse, Content
 from imagehost.storing.storage import Bucket
-from lookup import addresses, uploads
+from lookup.editing import uploads
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN
 from lookup.page.presenters import CARD_TYPES
+from lookup.shapes import addresses
 
 CACHING = "public, max-age=31536000, immutable"  # the content of a path never changes
 DEMO_CACHING = "public, max-age=300"

@@ -20,13 +20,14 @@ from dashboard.profile import editing, import_preview, settings_form
 from dashboard.profile.forms import PLACES, ConfirmForm, ImportForm, MediaForm, Place, PrivacyForm, ProfileForm
 from dashboard.profile.settings_form import SettingsForm, without
 from infrastructure.requests import content_security
-from lookup import profiles, settings_schema, uploads
+from lookup.editing import profiles, uploads
+from lookup.editing.uploads import MIB
 from lookup.models import Asset, Profile
 from lookup.page import context as page_context
 from lookup.page import url_policy
+from lookup.shapes import settings_schema
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
-from lookup.uploads import MIB
 from lookup.views import profile_page
 
 

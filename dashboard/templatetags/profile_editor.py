@@ -11,10 +11,10 @@ from dashboard import navigation
 from dashboard.navigation import Entry, Link
 from dashboard.profile import GROUPS, OF_THE_USER, PAGES, editing
 from dashboard.profile.kinds import KINDS
-from lookup import addresses
 from lookup.models import Asset, Badge, Profile
 from lookup.models import Link as LinkRow
 from lookup.page import icons, platforms, url_policy
+from lookup.shapes import addresses
 
 register = template.Library()
 

@@ -9,7 +9,8 @@ from accounts.plans import PREMIUM_PLANS, Plan
 from demo.population import styles
 from demo.population.pages import Page
 from demo.population.people import LATEST
-from lookup import bulk, unlocking
+from lookup.documents import bulk
+from lookup.editing import unlocking
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
 
 # What staff give, and to how many: badges without tiers, then those with.

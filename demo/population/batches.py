@@ -18,10 +18,10 @@ from demo.population.pages import Page
 from demo.population.people import LATEST, Member
 from demo.population.rows import Rows
 from demo.population.talk import Talk
-from lookup import bulk, documents, queries, rendering
+from lookup.documents import bulk, documents, queries, rendering
 from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
-from lookup.sections import SectionType
 from lookup.serializers.rows import WholeProfile
+from lookup.shapes.sections import SectionType
 
 # How much members make of their profiles.
 BARE, LIGHT, DECORATED, FULL = range(4)

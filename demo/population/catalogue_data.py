@@ -7,8 +7,8 @@ from datetime import date
 from django.utils.text import slugify
 
 from demo import vocabulary
-from lookup import addresses
 from lookup.models import Anime, Game, MediaTitle, MusicItem
+from lookup.shapes import addresses
 
 FIRST_ID = 9_000_000_001  # beyond the numbers of any catalogue that an import brings
 data = vocabulary.load("catalogues")

@@ -11,9 +11,10 @@ from datetime import datetime
 
 from demo.population import awards, batches, catalogue_data
 from demo.population.batches import Batch
-from lookup import badge_catalog, bulk, workers
+from lookup.documents import bulk, worker_processes
+from lookup.documents.worker_processes import Turns
+from lookup.editing import catalogue_badges
 from lookup.models import Badge
-from lookup.workers import Turns
 
 BATCH = 500
 Badges = dict[str, Badge]
@@ -30,7 +31,7 @@ class Progress:
 
 def prepare() -> None:
     """Fill the catalogues: badges, games, anime, media, music."""
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     catalogue_data.fill()
 
 
@@ -45,12 +46,12 @@ def grow(
     """Make the missing ones of the first `users` members of this seed; return their number.
 
     Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them
-    in their order; without it one for each core, where `workers.may_fork`. The members are the same in any case.
+    in their order; without it one for each core, where `worker_processes.may_fork`. The members are the same in any case.
     `report` is called after each batch.
     """
     prepare()
     made, ahead = 0, deque[Batch]()
-    processes = (processes or workers.number()) if users > BATCH and workers.may_fork() else 1
+    processes = (processes or worker_processes.number()) if users > BATCH and worker_processes.may_fork() else 1
     with bulk.rare_collections(), _finisher(processes) as finish:
         for first in range(0, users, BATCH):
             numbers = range(first, min(first + BATCH, users))
@@ -82,7 +83,7 @@ def _finisher(processes: int) -> Iterator[Callable[[Batch], None]]:
         if len(pending) > processes:
             pending.popleft().result()
 
-    with workers.pool(processes, turns) as pool:
+    with worker_processes.pool(processes, turns) as pool:
         yield finish
         while pending:
             pending.popleft().result()
@@ -96,7 +97,7 @@ def _finish(batch: Batch, badges: Badges) -> None:
 
 def _finish_in_turn(batch: Batch, badges: Badges, place: int) -> None:
     """The same in another process: members of a batch name those of the batches before, so these are written first."""
-    with workers.turn(place) as wait:
+    with worker_processes.turn(place) as wait:
         if batch.members:
             batches.fill(batch, badges)
         wait()

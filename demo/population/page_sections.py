@@ -7,9 +7,9 @@ from typing import Any
 
 from demo.population import catalogue_data, sentences
 from demo.population.pages import Page
-from lookup import bulk
+from lookup.documents import bulk
 from lookup.models import GalleryItem, Project, Section, Widget
-from lookup.sections import SKILL_GROUPS, Alignment, SectionType
+from lookup.shapes.sections import SKILL_GROUPS, Alignment, SectionType
 
 Json = dict[str, Any]
 
@@ -65,7 +65,7 @@ def _section(page: Page, type_: SectionType, order: int) -> Section:
 
 
 def _config(page: Page, type_: SectionType, widgets: Sequence[Widget], projects: Sequence[Project]) -> Json:
-    """Complete, as `lookup.sections` wants it."""
+    """Complete, as `lookup.shapes.sections` wants it."""
     rng = page.rng
     match type_:
         case SectionType.ABOUT_ME:

@@ -12,7 +12,8 @@ from accounts.models.names import RESERVED_KEYS
 from accounts.plans import Plan
 from demo import vocabulary
 from demo.seeded_random import SeededRandom, seeded
-from lookup import addresses, bulk
+from lookup.documents import bulk
+from lookup.shapes import addresses
 
 words = vocabulary.load("names")
 OPENED_AT = datetime(2020, 6, 1, tzinfo=UTC)

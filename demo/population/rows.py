@@ -9,7 +9,8 @@ from typing import TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount, Name, User
-from lookup import bulk, models
+from lookup import models
+from lookup.documents import bulk
 
 Row = TypeVar("Row", bound=Model)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from demo.population import sentences
 from demo.seeded_random import SeededRandom
-from lookup import settings_schema
+from lookup.shapes import settings_schema
 
 THEMES = ("midnight", "paper", "forest", "ember", "glass", "dawn")
 FONTS = ("serif", "rounded", "mono", "slab", "condensed", "handwriting")

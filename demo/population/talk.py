@@ -13,7 +13,7 @@ from django.db.models import Model
 
 from demo.population import sentences
 from demo.population.people import LATEST, Member, user_id
-from lookup import bulk
+from lookup.documents import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote
 
 MOST_COMMENTS, MOST_VOTES, MOST_LIKES = 400, 400, 60
@@ -43,7 +43,7 @@ class Talk:
         self.likes = [like for like in self.likes if like.user_id in present and like.comment_id in kept]
 
     def count(self, present: Mapping[str, bool]) -> dict[str, int]:
-        """Set the counters of the comments; those of the profile. As `lookup.counters` counts: without the banned."""
+        """Set the counters of the comments; those of the profile. As `lookup.documents.counters` counts: without the banned."""
         likes = Counter(like.comment_id for like in self.likes if present[like.user_id])
         replies = Counter(reply.parent_id for reply in self.replies if present[reply.author_id])
         for comment in [*self.comments, *self.replies]:

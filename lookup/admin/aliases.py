@@ -17,7 +17,7 @@ from accounts.admin.staff_actions import staff_of
 from accounts.models import Name, User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
-from lookup import aliases, profiles
+from lookup.editing import aliases, profiles
 from lookup.models import Alias
 
 

@@ -9,8 +9,8 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
-from lookup import unlocking
 from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin
+from lookup.editing import unlocking
 from lookup.models import Badge, BadgeTier, CustomBadge, Profile, ProfileBadge
 
 

@@ -14,7 +14,8 @@ from django.db.models import QuerySet
 
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
-from lookup import documents, profiles
+from lookup.documents import documents
+from lookup.editing import profiles
 from lookup.models import Asset, Profile
 
 

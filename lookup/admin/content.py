@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin.audited_admin import AuditedAdmin
-from lookup import profiles, sections
 from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin, by_path
+from lookup.editing import profiles
 from lookup.models import (
     Anime,
     Asset,
@@ -30,7 +30,8 @@ from lookup.models import (
     Widget,
 )
 from lookup.models.validators import TAGS
-from lookup.sections import SectionType
+from lookup.shapes import sections
+from lookup.shapes.sections import SectionType
 
 
 class LinkForm(ContentForm):

@@ -17,8 +17,9 @@ from django.utils.html import format_html_join
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import ReadOnlyAdmin, ReadOnlyInline, columns
 from accounts.admin.users import UserAdmin
-from lookup import documents, profiles, settings_schema
 from lookup.admin.base import ContentForm, by_path
+from lookup.documents import documents
+from lookup.editing import profiles
 from lookup.models import (
     Audio,
     Background,
@@ -35,6 +36,7 @@ from lookup.models import (
     Visit,
     Widget,
 )
+from lookup.shapes import settings_schema
 
 CONTENT = (ProfileBadge, CustomBadge, Widget, Audio, Background, Link, Project, Section, GalleryItem)
 _TEXTS = (

@@ -15,8 +15,9 @@ from django.utils.html import format_html
 from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, staff_of
-from lookup import comments, counters, feedback
+from lookup.documents import counters
 from lookup.models import Comment, CommentLike, FeedbackVote, Report
+from lookup.social import comments, feedback
 from lookup.staff_actions import REPORT_ACTIONS
 
 

@@ -20,7 +20,7 @@ PATH_PATTERN = r"\A(?!.*(?:^|/)\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~
 class Asset(models.Model):
     """A file on the upload CDN. `width` and `height` in pixels, `duration` in seconds; None where it has none.
 
-    `size` in bytes where the file is kept in our own store, at the key `lookup.uploads.key_of`; None: it is
+    `size` in bytes where the file is kept in our own store, at the key `lookup.editing.uploads.key_of`; None: it is
     kept elsewhere. `unused_since`: when the job first found it unused.
     """
 
@@ -58,8 +58,8 @@ def _asset() -> models.ForeignKey[Asset | None, Asset | None]:
 class Profile(models.Model):
     """A profile of a user: the main one, which is user-wide, or that of an alias.
 
-    `settings` holds differences from the defaults (lookup.settings_schema). Rows of a profile are changed
-    inside `lookup.profiles.changing`.
+    `settings` holds differences from the defaults (lookup.shapes.settings_schema). Rows of a profile are changed
+    inside `lookup.editing.profiles.changing`.
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)

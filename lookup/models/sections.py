@@ -8,11 +8,11 @@ from django.db.models import Q
 from accounts.models.users import new_id
 from infrastructure.text_rules import validate_line, validate_text
 from lookup.models.profiles import Asset, Profile
-from lookup.sections import Alignment, SectionType
+from lookup.shapes.sections import Alignment, SectionType
 
 
 class Section(models.Model):
-    """`config` is what `lookup.sections` validates for the type; one that no longer does is left out of answers."""
+    """`config` is what `lookup.shapes.sections` validates for the type; one that no longer does is left out of answers."""
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="sections")

@@ -4,8 +4,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, validate_email
 
 from infrastructure.text_rules import validate_web_address
-from lookup.svg import svg_problems
-from lookup.values import TextList
+from lookup.shapes.strict_fields import TextList
+from lookup.shapes.svg import svg_problems
 
 TAGS = TextList(max_items=20, max_length=40, min_length=1)
 validate_color = RegexValidator(

@@ -6,7 +6,7 @@ from django import forms
 
 from accounts.models import User
 from accounts.models.users import new_id
-from lookup import comments
+from lookup.social import comments
 
 
 class CommentForm(forms.Form):

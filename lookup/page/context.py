@@ -10,14 +10,16 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import documents, queries, resolve, settings_schema, sql, threads
+from lookup.documents import documents, queries, resolve, sql
+from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import UserNotFound
 from lookup.models import Profile
 from lookup.page import colors, people, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
-from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.rows import UserRow
+from lookup.shapes import settings_schema
+from lookup.social import threads
 
 MAX_COMMENTS = 20
 MAX_SUMMARY = 200

@@ -6,7 +6,7 @@ import functools
 from base64 import b64encode
 from xml.etree import ElementTree as ET
 
-from lookup.svg import svg_problems
+from lookup.shapes.svg import svg_problems
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 VISIBLE = "#6d7d75"  # at least 3:1 on the light and on the dark ground of an icon

@@ -10,9 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import addresses
 from lookup.page import icons, platforms, url_policy
 from lookup.serializers.rows import CommentRow
+from lookup.shapes import addresses
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
 MESSENGER_TYPES = ("image/png", "image/jpeg", "image/gif")  # all messengers show these

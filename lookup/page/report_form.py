@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 
-from lookup import reports
 from lookup.models import Report
 from lookup.models.social import MAX_REPORT
+from lookup.social import reports
 
 
 class ReportForm(forms.Form):

@@ -8,7 +8,7 @@ from typing import Any
 
 from lookup.page import icons, presenters, url_policy
 from lookup.page.presenters import Picture, Project, Track
-from lookup.sections import SKILL_GROUPS, SectionType
+from lookup.shapes.sections import SKILL_GROUPS, SectionType
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
 GROUP_NAMES = {"core": "Languages", "tools": "Tools", "game": "Games"} | {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from accounts.models import User
-from lookup import threads
 from lookup.page.context import ProfilePage
 from lookup.page.presenters import Comment
 from lookup.serializers.rows import UserRow
+from lookup.social import threads
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The current form of the lookup: one serializer for each include, with keys in the order of the document.
 
-`lookup.registry` derives the serializers of section types.
+`lookup.documents.registry` derives the serializers of section types.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from rest_framework import serializers
 
 from infrastructure.requests.api_json import utf8
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import addresses, settings_schema
 from lookup.models import (
     Alias,
     Anime,
@@ -30,9 +29,10 @@ from lookup.models import (
     Widget,
 )
 from lookup.models.validators import TAGS
-from lookup.sections import Alignment
 from lookup.serializers.fields import AssetSerializer, Day, Number, TextOrNull, Timestamp
 from lookup.serializers.rows import CommentRow, ShownBadge, ShownTier, UserRow, WholeProfile
+from lookup.shapes import addresses, settings_schema
+from lookup.shapes.sections import Alignment
 
 Json = dict[str, Any]  # Any: a JSON value
 

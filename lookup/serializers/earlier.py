@@ -8,10 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import settings_schema
 from lookup.models import Audio, Background, Link
 from lookup.serializers.fields import Number, UnixTime, UploadUrl
 from lookup.serializers.rows import EarlierFacts, ShownBadge
+from lookup.shapes import settings_schema
 
 Json = dict[str, Any]  # Any: a JSON value
 

@@ -15,10 +15,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import addresses
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN
-from lookup.values import EXACT, Problems, Text, read_column, read_integer, read_object, read_or_null
+from lookup.shapes import addresses
+from lookup.shapes.strict_fields import EXACT, Problems, Text, read_column, read_integer, read_object, read_or_null
 
 MAX_URL_LENGTH = 2000
 Found = TypeVar("Found")

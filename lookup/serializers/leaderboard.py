@@ -7,7 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import settings_schema
 from lookup.serializers.earlier import (
     EarlierAudioSerializer,
     EarlierBadgeSerializer,
@@ -15,6 +14,7 @@ from lookup.serializers.earlier import (
     EarlierLinkSerializer,
 )
 from lookup.serializers.rows import EarlierFacts
+from lookup.shapes import settings_schema
 
 Json = dict[str, Any]  # Any: a JSON value
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from accounts.plans import PREMIUM_PLANS, Plan
-from lookup import addresses
 from lookup.models import (
     Alias,
     Asset,
@@ -21,6 +20,7 @@ from lookup.models import (
     Project,
     Widget,
 )
+from lookup.shapes import addresses
 
 Json = dict[str, Any]  # Any: a JSON value
 

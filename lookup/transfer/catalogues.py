@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lookup import documents, registry
+from lookup.documents import documents, registry
 from lookup.models import Badge, BadgeTier, Profile
+from lookup.shapes.strict_fields import Problem
 from lookup.transfer.conflicts import found
 from lookup.transfer.reading import Json, Line, catalogue_entries
 from lookup.transfer.tables import STANDARD_BADGES
-from lookup.values import Problem
 
 _DIFFERS = "The badge catalog says something else of this badge here, and lookups show that."
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db.models import Model
 
-from lookup import settings_schema
 from lookup.serializers.fields import Mirrored
+from lookup.shapes import settings_schema
 from lookup.transfer import content
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from django.db.models import QuerySet
 
 from accounts.models import LinkedAccount, Name, User
-from lookup import bulk
+from lookup.documents import bulk
 from lookup.models import Comment, GalleryItem, Profile
+from lookup.shapes.strict_fields import Problem
 from lookup.transfer.reading import Line
 from lookup.transfer.tables import TABLES
-from lookup.values import Problem
 
 Key = tuple[str, object]  # the kind of thing, and which one
 Taken = dict[Key, str | None]

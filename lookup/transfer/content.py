@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Model
 from django.utils import timezone
 
-from lookup import bulk, queries
+from lookup.documents import bulk, queries
 from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
 from lookup.serializers.current import ProfileSerializer
 from lookup.serializers.fields import AssetFacts, Mirrored

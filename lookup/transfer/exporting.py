@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from accounts.models import LinkedAccount, User
 from infrastructure.requests.api_json import utf8
-from lookup import documents
+from lookup.documents import documents
+from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Comment
-from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
 from lookup.serializers.rows import CommentRow, UserRow
-from lookup.sql import MAX_COMMENTS
 from lookup.transfer.form import VERSION
 
 BATCH = 200

@@ -15,12 +15,13 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.names import NAME_PATTERN, NAME_RULE, RESERVED_KEYS
-from lookup import registry, sections, settings_schema
+from lookup.documents import registry
+from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Alias, BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
 from lookup.serializers import current
 from lookup.serializers.fields import MAX_URL_LENGTH, read_asset, read_badge_image, read_picture
-from lookup.sql import MAX_COMMENTS
-from lookup.values import (
+from lookup.shapes import sections, settings_schema
+from lookup.shapes.strict_fields import (
     EXACT,
     Boolean,
     Color,

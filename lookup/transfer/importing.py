@@ -13,14 +13,15 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import AuditEvent, User
-from lookup import bulk, documents, profiles, workers
+from lookup.documents import bulk, documents, worker_processes
+from lookup.editing import profiles
 from lookup.models import Profile
+from lookup.shapes.strict_fields import Problem, Problems
 from lookup.transfer import catalogues, content, people, reading, social
 from lookup.transfer.catalogues import BadgeCatalogue
 from lookup.transfer.conflicts import Claims, Taken, batches
 from lookup.transfer.people import People
 from lookup.transfer.reading import Line, LineRefused
-from lookup.values import Problem, Problems
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
@@ -49,8 +50,8 @@ def read_here(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
 
 
 def read_ahead(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
-    """The same, in another process, while the caller writes the batches before. Where `workers.may_fork`."""
-    with workers.pool(1) as pool:
+    """The same, in another process, while the caller writes the batches before. Where `worker_processes.may_fork`."""
+    with worker_processes.pool(1) as pool:
         waiting: deque[Future[ReadBatch]] = deque()
         for batch in batches:
             waiting.append(pool.submit(_read, batch))

@@ -15,15 +15,16 @@ from django.db.models import Model
 
 from accounts import audit
 from accounts.models import User
-from lookup import profiles, registry
+from lookup.documents import registry
+from lookup.editing import profiles
 from lookup.models import Asset
+from lookup.shapes.strict_fields import Problem
 from lookup.transfer import changes, content, exporting, people, reading
 from lookup.transfer.catalogues import missing_entries
 from lookup.transfer.changes import Changes
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
 from lookup.transfer.tables import TABLES, assets_of
-from lookup.values import Problem
 
 MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})

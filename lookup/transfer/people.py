@@ -15,7 +15,7 @@ from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
 from infrastructure.timestamps import milliseconds
-from lookup import bulk
+from lookup.documents import bulk
 from lookup.models import Alias
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.reading import Json, Line

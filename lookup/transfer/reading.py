@@ -12,12 +12,13 @@ from typing import Any, BinaryIO, NoReturn
 from django.core.exceptions import ValidationError
 
 from infrastructure.timestamps import milliseconds
-from lookup import addresses, registry, settings_schema
+from lookup.documents import registry
 from lookup.models.validators import validate_target
-from lookup.sections import DEFINITIONS, SectionType
 from lookup.serializers.fields import AssetFacts, Mirrored
+from lookup.shapes import addresses, settings_schema
+from lookup.shapes.sections import DEFINITIONS, SectionType
+from lookup.shapes.strict_fields import Problem, Problems, joined, problems_of
 from lookup.transfer.form import VERSION, read_line
-from lookup.values import Problem, Problems, joined, problems_of
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line
 _NEWER = f"A newer release made this export: this one reads versions up to {VERSION}. Import it there."

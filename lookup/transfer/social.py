@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from infrastructure.timestamps import milliseconds
-from lookup import bulk, counters, rendering
+from lookup.documents import bulk, counters, rendering
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.content import Written

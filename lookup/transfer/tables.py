@@ -9,7 +9,8 @@ from typing import Any
 
 from django.db.models import Model
 
-from lookup import registry, sections
+from lookup.documents import registry
+from lookup.documents.registry import ContentList
 from lookup.models import (
     Audio,
     Background,
@@ -19,9 +20,9 @@ from lookup.models import (
     ProfileBadge,
     Section,
 )
-from lookup.registry import ContentList
-from lookup.sections import SectionType
 from lookup.serializers.fields import AssetFacts
+from lookup.shapes import sections
+from lookup.shapes.sections import SectionType
 from lookup.transfer import form
 from lookup.transfer.reading import Json, Line, Located
 

@@ -10,9 +10,10 @@ from accounts.api_view import HotView
 from accounts.models import Permission
 from infrastructure.requests import http_messages
 from infrastructure.requests.api_json import utf8
-from lookup import openapi, registry, resolve, sql
-from lookup.registry import DOCUMENT_COLUMNS
-from lookup.resolve import AnswerRow, Parts
+from lookup import openapi
+from lookup.documents import registry, resolve, sql
+from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.resolve import AnswerRow, Parts
 from lookup.serializers.current import FeedbackSerializer, comments_json
 
 _KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}

@@ -21,13 +21,14 @@ from accounts.models import User
 from infrastructure import limits
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import sentences
-from lookup import comments, feedback, moderation, resolve, threads
+from lookup.documents import resolve
 from lookup.models import Comment
 from lookup.page import context, presenters, viewer
 from lookup.page.comment_form import CommentForm
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
-from lookup.views.acts import GONE, TooOften, count, return_path
+from lookup.social import comments, feedback, moderation, threads
 from lookup.views.profile_page import View, policy, refusing, with_caching
+from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 
 MAX_PAGE = 10_000  # what an offset in the database can bear
 

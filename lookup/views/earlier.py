@@ -9,7 +9,8 @@ from accounts.api_view import HotView
 from accounts.models import Permission
 from infrastructure.requests import http_messages
 from infrastructure.requests.errors import ApiError, KeyRefused
-from lookup import openapi, resolve
+from lookup import openapi
+from lookup.documents import resolve
 from lookup.errors import UserNotFound, ValueInvalid
 
 TOO_MANY_REQUESTS = 429

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import single_parameter
 from infrastructure.requests import content_security
-from lookup import sql
+from lookup.documents import sql
 from lookup.models import Board
 from lookup.page import people, url_policy
 from lookup.views.leaderboards import MAX_LIMIT

@@ -7,10 +7,11 @@ import re
 from typing import ClassVar
 
 from infrastructure.requests import http_messages
-from lookup import documents, openapi, sql
+from lookup import openapi
+from lookup.documents import documents, sql
+from lookup.documents.sql import BoardRow
 from lookup.errors import LimitInvalid
 from lookup.models import Board
-from lookup.sql import BoardRow
 from lookup.views.earlier import EarlierView
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100

@@ -11,8 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import SignedInRequest
-from lookup import moderation, settings_schema
 from lookup.models import Profile, ProfileBlock
+from lookup.shapes import settings_schema
+from lookup.social import moderation
 
 MAX_SHOWN = 200
 NAMES = {"comments": "Comments", "votes": "Votes"}

@@ -16,13 +16,13 @@ from accounts.http import SignedInRequest
 from accounts.models import User
 from infrastructure import limits
 from infrastructure.requests.errors import sentences
-from lookup import reports
 from lookup.models import Comment
 from lookup.page import context
 from lookup.page.context import Elsewhere, ProfilePage
 from lookup.page.report_form import ReportForm
-from lookup.views.acts import GONE, TooOften, count, return_path
+from lookup.social import reports
 from lookup.views.profile_page import refusing
+from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 
 
 @never_cache

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from infrastructure.databases import batches
-from lookup import counters, documents
+from lookup.documents import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visits import daily_counts
 from lookup.visits.daily_counts import Click, Clicks, View, Views

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from infrastructure.databases.statements import Statement
-from lookup import addresses
+from lookup.shapes import addresses
 from oidc_provider.models.applications import USABLE
 
 Row = tuple[Any, ...]

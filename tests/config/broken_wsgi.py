@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from config.web.wsgi import application  # loads Django
 from dashboard.documentation import rendering
-from lookup import resolve
+from lookup.documents import resolve
 
 __all__ = ["application"]
 SECRET = "client_secret=s3cret in postgres://id:s3cret@db/id"

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts.models import Permission
 from config.web import lane, request_body, wsgi
-from lookup import registry
+from lookup.documents import registry
 from lookup.models import Profile
 from lookup.views import current
 from tests.accounts.calls import ALWAYS

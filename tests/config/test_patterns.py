@@ -36,12 +36,12 @@ CHECKED_BY_THEIR_READERS = {
     "accounts.second_factor_pages.AuthenticateForm.credential",
     "accounts.second_factor_pages.LoginForm.credential",
     "accounts.second_factor_pages.ReauthenticateForm.credential",
-    "dashboard.profile.content_forms.CustomBadgeForm.icon_svg",  # lookup.svg.svg_problems
+    "dashboard.profile.content_forms.CustomBadgeForm.icon_svg",  # lookup.shapes.svg.svg_problems
     "dashboard.profile.content_forms.LinkForm.icon_svg",
-    "dashboard.profile.content_forms.ProjectForm.tags",  # lookup.values.problem_of_text, for each
+    "dashboard.profile.content_forms.ProjectForm.tags",  # lookup.shapes.strict_fields.problem_of_text, for each
     "dashboard.profile.section_forms.SkillForm.icon_svg",
-    "lookup.page.comment_form.CommentForm.content",  # lookup.comments.validated
-    "lookup.page.report_form.ReportForm.text",  # lookup.reports.validated
+    "lookup.page.comment_form.CommentForm.content",  # lookup.social.comments.validated
+    "lookup.page.report_form.ReportForm.text",  # lookup.social.reports.validated
     "oidc_provider.admin.ApplicationForm.homepage_url",  # django.core.validators.URLValidator
     "oidc_provider.admin.ApplicationForm.privacy_url",
     "oidc_provider.admin.ApplicationForm.redirect_uris",  # oidc_provider.redirects.problem_of

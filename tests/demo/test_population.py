@@ -11,7 +11,8 @@ from django.conf import settings
 from accounts.models import User
 from demo.population import growth, people
 from demo.population.rows import ORDER
-from lookup import document_checks, sections, settings_schema, unlocking
+from lookup.documents import document_checks
+from lookup.editing import unlocking
 from lookup.models import (
     Asset,
     Comment,
@@ -19,7 +20,8 @@ from lookup.models import (
     ProfileDocument,
     Section,
 )
-from lookup.svg import svg_problems
+from lookup.shapes import sections, settings_schema
+from lookup.shapes.svg import svg_problems
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("population")]
 

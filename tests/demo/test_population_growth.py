@@ -17,7 +17,7 @@ from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import UidCounter
 from demo.population import awards, batches, growth, people
 from demo.population.rows import ORDER
-from lookup import document_checks
+from lookup.documents import document_checks
 from lookup.models import (
     Alias,
     Anime,

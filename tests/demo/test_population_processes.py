@@ -7,12 +7,12 @@ import pytest
 from accounts.models import User
 from accounts.models.users import UidCounter
 from demo.population import growth
-from lookup import document_checks, workers
+from lookup.documents import document_checks, worker_processes
 from tests.demo.test_population_growth import NOW, Export, export
 
 
 def _made_by(processes: int) -> Export:
-    assert workers.may_fork()
+    assert worker_processes.may_fork()
     assert growth.grow(users=60, now=NOW, processes=processes) == 60
     assert list(document_checks.differences()) == []
     found = export()

@@ -19,8 +19,8 @@ from demo import image_files
 from demo.population import pages
 from imagehost.examining import probing
 from infrastructure.requests import http_messages
+from lookup.documents.registry import INCLUDES
 from lookup.models import Board
-from lookup.registry import INCLUDES
 from lookup.views import current, earlier, leaderboards
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,8 @@
 import factory
 
 from accounts.models import User
-from lookup import counters, documents, models
+from lookup import models
+from lookup.documents import counters, documents
 from tests.factories import ModelFactory
 from tests.factories.accounts import AliasFactory, UserFactory
 

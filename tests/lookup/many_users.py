@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import NameKind
-from lookup import documents
+from lookup.documents import documents
 from lookup.models import Alias, Comment, LeaderboardEntry, Profile, ProfileDocument, UserDocument
 from tests.lookup.filled import row
 

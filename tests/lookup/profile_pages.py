@@ -9,8 +9,8 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.plans import Plan
-from lookup import sections
 from lookup.models import Profile
+from lookup.shapes import sections
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.pages.markup import page_of

@@ -9,7 +9,9 @@ from django.apps import apps
 from django.db.models import Model
 
 from accounts import users
-from lookup import document_checks, models, unlocking
+from lookup import models
+from lookup.documents import document_checks
+from lookup.editing import unlocking
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory
 from tests.lookup import answers
 from tests.lookup.admin_forms import page, post, save, superuser

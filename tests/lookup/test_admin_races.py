@@ -10,7 +10,8 @@ from django.db.models import Model
 
 from accounts import users
 from accounts.models import User
-from lookup import aliases, document_checks, documents, profiles, unlocking
+from lookup.documents import document_checks, documents
+from lookup.editing import aliases, profiles, unlocking
 from lookup.models import Alias, Badge, Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
 from lookup.visits import database_store
 from tests.factories import lookup as make

@@ -8,7 +8,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from accounts.models import AuditEvent, User
-from lookup import aliases, document_checks
+from lookup.documents import document_checks
+from lookup.editing import aliases
 from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import shown

@@ -8,14 +8,16 @@ from django.conf import settings
 from django.core.management import call_command
 from lxml import etree
 
-from lookup import badge_catalog, catalog
+from lookup.editing import catalogue_badges
 from lookup.models import Badge, BadgeTier, ProfileBadge, ProfileDocument, UserDocument
-from lookup.svg import svg_problems
+from lookup.shapes import badge_catalogue
+from lookup.shapes.svg import svg_problems
 from tests.factories.accounts import UserFactory
 
-ARTWORK = Path(settings.BASE_DIR) / "static" / "badges" / catalog.CATALOG
+ARTWORK = Path(settings.BASE_DIR) / "static" / "badges" / badge_catalogue.CATALOG
 IMAGES = sorted(
-    [badge.image for badge in catalog.BADGES] + [tier.image for badge in catalog.BADGES for tier in badge.tiers]
+    [badge.image for badge in badge_catalogue.BADGES]
+    + [tier.image for badge in badge_catalogue.BADGES for tier in badge.tiers]
 )
 ALL_NEW = "Badges made: 24, tiers made: 43.\n"
 NOTHING_NEW = "Badges made: 0, tiers made: 0.\n"
@@ -28,7 +30,7 @@ def run() -> str:
 
 
 def test_the_ladders_of_counters_have_their_thresholds() -> None:
-    ladders = {badge.id: (badge.rule, [tier.threshold for tier in badge.tiers]) for badge in catalog.BADGES}
+    ladders = {badge.id: (badge.rule, [tier.threshold for tier in badge.tiers]) for badge in badge_catalogue.BADGES}
     assert {name: ladder for name, ladder in ladders.items() if ladder[0] or name == "donations"} == {
         "donations": ("", [10, 50, 100, 250, 500]),
         "views": ("VIEWS", [100, 500, 1000, 2500, 5000]),
@@ -58,12 +60,12 @@ def test_load_badges_makes_the_whole_catalogue_once() -> None:
         for badge in Badge.objects.order_by("order")
     ]
     assert made == [
-        (badge.id, "standard", badge.name, badge.image, badge.rule, badge.order) for badge in catalog.BADGES
+        (badge.id, "standard", badge.name, badge.image, badge.rule, badge.order) for badge in badge_catalogue.BADGES
     ]
     columns = ("badge_id", "tier", "threshold", "title", "description", "color", "image")
     assert list(BadgeTier.objects.order_by("badge__order", "tier").values_list(*columns)) == [
         (badge.id, tier.tier, tier.threshold, tier.title, tier.description, tier.color, tier.image)
-        for badge in catalog.BADGES
+        for badge in badge_catalogue.BADGES
         for tier in badge.tiers
     ]
     assert run() == NOTHING_NEW
@@ -73,7 +75,7 @@ def test_load_badges_makes_the_whole_catalogue_once() -> None:
 
 @pytest.mark.django_db
 def test_what_staff_changed_stays() -> None:
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     Badge.objects.filter(pk="views").update(name="Seen", order=1)
     BadgeTier.objects.filter(badge="views", tier=1).update(threshold=7, title="Lucky")
     Badge.objects.create(id="summer", name="Summer", image="summer.svg")
@@ -85,7 +87,7 @@ def test_what_staff_changed_stays() -> None:
 
 @pytest.mark.django_db
 def test_what_is_missing_comes_back_alone() -> None:
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     Badge.objects.filter(pk="likes").delete()
     BadgeTier.objects.filter(badge="level", tier=5).delete()
     assert run() == "Badges made: 1, tiers made: 5.\n"
@@ -101,7 +103,7 @@ def test_a_badge_that_staff_moved_to_another_catalogue_gets_no_tier_from_this_on
 
 @pytest.mark.django_db
 def test_profiles_that_show_a_badge_with_a_new_tier_are_rendered_anew() -> None:
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     shown, other = (UserFactory().profiles.get() for _ in range(2))
     ProfileBadge.objects.create(profile=shown, badge_id="level")
     ProfileBadge.objects.create(profile=other, badge_id="views")
@@ -110,17 +112,17 @@ def test_profiles_that_show_a_badge_with_a_new_tier_are_rendered_anew() -> None:
             profile=profile, defaults={"user": profile.user, "fingerprint": "rendered"}
         )
     BadgeTier.objects.filter(badge="level", tier=5).delete()
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     assert ProfileDocument.objects.get(profile=shown).fingerprint == ""
     assert ProfileDocument.objects.get(profile=other).fingerprint == "rendered"
 
 
 @pytest.mark.django_db
 def test_a_new_tier_that_counters_unlock_has_everybody_checked() -> None:
-    badge_catalog.load_missing()
+    catalogue_badges.load_missing()
     user = UserFactory()
     for badge_id, is_due in (("level", False), ("views", True)):
         UserDocument.objects.update(unlock_due=False)
         BadgeTier.objects.filter(badge=badge_id, tier=1).delete()
-        badge_catalog.load_missing()
+        catalogue_badges.load_missing()
         assert UserDocument.objects.get(pk=user.pk).unlock_due is is_due

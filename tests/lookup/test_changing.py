@@ -8,8 +8,10 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.transaction import TransactionManagementError
 
-from lookup import content, document_checks, moderation, profiles, registry, section_entries
+from lookup.documents import document_checks, registry
+from lookup.editing import content, profiles, section_entries
 from lookup.models import Link, Profile, ProfileDocument
+from lookup.social import moderation
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import GameFactory, LinkFactory, SectionFactory, main_profile
 from tests.lookup import statements

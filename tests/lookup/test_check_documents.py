@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 from django.db.models import Model
 
 from accounts.models import Name, User
-from lookup import document_checks, documents, models
+from lookup import models
+from lookup.documents import document_checks, documents
 from tests.factories.accounts import UserFactory
 from tests.lookup import answers
 from tests.lookup.answers import INCLUDES

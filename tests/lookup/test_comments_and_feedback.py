@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import comments, counters, document_checks, feedback
+from lookup.documents import counters, document_checks
 from lookup.models import Comment, FeedbackVote, UserDocument
+from lookup.social import comments, feedback
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CommentFactory, shown
 from tests.lookup import answers

@@ -6,7 +6,8 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 
 from accounts.models import User
-from lookup import content, registry, section_entries
+from lookup.documents import registry
+from lookup.editing import content, section_entries
 from lookup.models import Link, Profile, ProfileBadge
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
-from lookup import content, document_checks, registry
+from lookup.documents import document_checks, registry
+from lookup.editing import content
 from lookup.models import Asset, Link, Profile, ProfileDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, AudioFactory, LinkFactory, main_profile

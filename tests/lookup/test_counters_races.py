@@ -10,8 +10,11 @@ from django.db import transaction
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import boards, comments, counters, document_checks, documents, feedback, profiles, unlocking
+from lookup import ranking
+from lookup.documents import counters, document_checks, documents
+from lookup.editing import profiles, unlocking
 from lookup.models import Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
+from lookup.social import comments, feedback
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, LinkFactory, main_profile
 from tests.lookup import answers
@@ -226,12 +229,12 @@ def test_badges_are_unlocked_once_while_profiles_change(ada: User, people: list[
 
 
 def test_a_board_is_whole_at_every_moment(people: list[User]) -> None:
-    boards.rank()
+    ranking.rank()
 
     def act(number: int) -> set[int]:
         if number == 0:
             for _ in range(3):
-                boards.rank()
+                ranking.rank()
         return {len(answers.board(name, limit=18).body) for _ in range(3) for name in ("views", "uid")}
 
     assert set().union(*together(4, act)) == {THREADS + 2}

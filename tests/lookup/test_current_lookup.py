@@ -9,7 +9,7 @@ import pytest
 
 from accounts import bans
 from accounts.models import User
-from lookup import comments
+from lookup.social import comments
 from tests.factories.lookup import (
     AudioFactory,
     CustomBadgeFactory,

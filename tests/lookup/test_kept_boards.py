@@ -11,7 +11,9 @@ from django.db.models.functions import Replace
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import boards, documents, profiles
+from lookup import ranking
+from lookup.documents import documents
+from lookup.editing import profiles
 from lookup.models import Profile, ProfileBadge, ProfileDocument, UserDocument
 from lookup.views import leaderboards
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -28,7 +30,7 @@ def users_of_board(operator: User) -> list[User]:
     found = [UserFactory(username=f"P{uid}") for uid in range(1, 6)]
     ProfileBadgeFactory(profile=main_profile(found[1]))
     shown(*found)
-    boards.rank()
+    ranking.rank()
     bans.ban(user=found[4], by=None, reason="x")
     return found
 
@@ -59,7 +61,7 @@ def _mark_stale(found: list[User]) -> None:
 
 def _rank(found: list[User]) -> None:
     UserDocument.objects.filter(user=found[1]).update(views=70)
-    boards.rank()
+    ranking.rank()
 
 
 CHANGES: dict[str, Callable[[list[User]], object]] = {

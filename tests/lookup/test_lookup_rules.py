@@ -13,7 +13,8 @@ from accounts import bans, users
 from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests.errors import ApiError
-from lookup import aliases, document_checks, profiles, resolve
+from lookup.documents import document_checks, resolve
+from lookup.editing import aliases, profiles
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests import http_messages
-from lookup import document_checks, documents
+from lookup.documents import document_checks, documents
 from lookup.views import current
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import answers

@@ -17,13 +17,14 @@ import pytest
 from rest_framework import serializers
 
 from accounts.models import User
-from lookup import documents, registry, sections, settings_schema
+from lookup.documents import documents, registry
 from lookup.models import ProfileDocument, Section
-from lookup.sections import SectionType
 from lookup.serializers import current
+from lookup.shapes import sections, settings_schema
+from lookup.shapes.sections import SectionType
+from lookup.shapes.strict_fields import Boolean, Problems, Text, read_id, read_list, read_object
 from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
-from lookup.values import Boolean, Problems, Text, read_id, read_list, read_object
 from tests.factories.lookup import SectionFactory, main_profile, shown
 from tests.lookup.filled import Filled
 from tests.lookup.transfer_files import export, load, looked_up, refusal
@@ -107,7 +108,7 @@ def test_the_fingerprint_covers_every_module_that_documents_are_rendered_by() ->
     known = {module.__name__ for module in (*documents.FORM_MODULES, *documents.RENDERING_MODULES)}
     imported = {name for module in known for name in _imports(module) if name.startswith("lookup.")}
     # Rows and their statements: a change of these is a migration, or changes what is read and not what is made of it.
-    assert {name for name in imported - known if not name.startswith("lookup.models")} == {"lookup.bulk"}
+    assert {name for name in imported - known if not name.startswith("lookup.models")} == {"lookup.documents.bulk"}
 
 
 def _imports(name: str) -> Iterator[str]:

@@ -52,7 +52,7 @@ def test_a_reserved_word_is_no_name_of_a_profile_in_any_case() -> None:
 @pytest.mark.django_db
 def test_a_reserved_word_without_a_page_asks_no_database() -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("lookup.resolve.find", lambda *_, **__: pytest.fail("looked up"))
+        patched.setattr("lookup.documents.resolve.find", lambda *_, **__: pytest.fail("looked up"))
         for path in ("/sitemap.xml", "/favicon.ico", "/www", "/WWW", "/www/", f"/www/links/{'a' * 32}"):
             assert Client().get(path).status_code == 404
 

@@ -14,7 +14,8 @@ from django.db import models
 from accounts.models import User
 from infrastructure.databases.folding import FoldedField
 from infrastructure.text_rules import validate_line, validate_text, validate_web_address
-from lookup import comments, content, profiles, registry, sections, settings_schema
+from lookup.documents import registry
+from lookup.editing import content, profiles
 from lookup.models import (
     Audio,
     Comment,
@@ -25,6 +26,8 @@ from lookup.models import (
     Project,
     Section,
 )
+from lookup.shapes import sections, settings_schema
+from lookup.social import comments
 from tests.factories.lookup import (
     AudioFactory,
     CommentFactory,

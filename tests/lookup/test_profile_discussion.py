@@ -18,8 +18,9 @@ from accounts import bans
 from accounts.models import AuditEvent, User
 from infrastructure import limits
 from infrastructure.limits import Limit
-from lookup import comments, document_checks, feedback, moderation
+from lookup.documents import document_checks
 from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
+from lookup.social import comments, feedback, moderation
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import CommentFactory, shown
 from tests.lookup import answers

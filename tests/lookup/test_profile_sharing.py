@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import bans
 from accounts.models import User
-from lookup import aliases
+from lookup.editing import aliases
 from lookup.page import qr
 from tests.factories.accounts import UserFactory
 from tests.pages.markup import page_of, problems_of

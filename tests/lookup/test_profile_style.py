@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from lookup import settings_schema
 from lookup.page import colors
+from lookup.shapes import settings_schema
 from tests.factories.accounts import UserFactory
 from tests.lookup.profile_pages import change, page
 

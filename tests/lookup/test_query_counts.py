@@ -14,11 +14,12 @@ from django.utils import timezone
 
 from accounts.api_keys import uses
 from infrastructure.requests import http_messages
-from lookup import boards, documents, resolve
+from lookup import ranking
+from lookup.documents import documents, resolve
+from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.resolve import Parts
+from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Profile, UserDocument
-from lookup.registry import DOCUMENT_COLUMNS
-from lookup.resolve import Parts
-from lookup.sql import MAX_COMMENTS
 from lookup.views import current, earlier, leaderboards
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -148,7 +149,7 @@ def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) 
 
 def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> None:
     UserFactory.create_batch(10)
-    boards.rank()
+    ranking.rank()
     columns = ["e.score", "e.change", "f.views", "d.leaderboard", "f.profile_id"]
     for name, count in (("views", 1), ("views", 10), ("badges", 10), ("uid", 10)):
         for read in (columns, []):  # the texts are read once
@@ -160,7 +161,7 @@ def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> Non
 
 
 def test_a_change_of_a_leaderboard_costs_one_more_statement(asked_before: Filled) -> None:
-    boards.rank()
+    ranking.rank()
     assert _names(answers.board, "uid") == [*KEY, "SELECT lookup_leaderboardentry"]
     UserDocument.objects.filter(pk=ADA).update(views=77)
     assert _names(answers.board, "uid") == [*KEY, *(["SELECT lookup_leaderboardentry"] * 2)]
@@ -178,7 +179,7 @@ def test_a_stale_document_is_rendered_once(asked_before: Filled) -> None:
 
 def test_stale_documents_of_a_board_are_rendered_in_one_number_of_statements(asked_before: Filled) -> None:
     UserFactory.create_batch(20)
-    boards.rank()
+    ranking.rank()
     counts = []
     for limit in (4, 20):
         documents.mark_stale(Profile.objects.all())

@@ -12,9 +12,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import boards, documents, name_search, registry, resolve, sql, unlocking
+from lookup import name_search, ranking
+from lookup.documents import documents, registry, resolve, sql
+from lookup.documents.resolve import EARLIER, Parts
+from lookup.editing import unlocking
 from lookup.models import Board, UserDocument
-from lookup.resolve import EARLIER, Parts
 from lookup.views import chat_avatar
 from tests.lookup import many_users, statements
 from tests.lookup.filled import row
@@ -164,8 +166,8 @@ def test_a_board_is_read_by_rank(many: None) -> None:
 def test_ranking_walks_an_index_from_its_start(
     many: None, monkeypatch: pytest.MonkeyPatch, board: Board, index: str
 ) -> None:
-    monkeypatch.setattr(boards, "DEPTH", 3)
-    (ranking,) = [one for one in statements.of(lambda: boards._best(board)) if one.name.startswith("SELECT")]
+    monkeypatch.setattr(ranking, "DEPTH", 3)
+    (ranking,) = [one for one in statements.of(lambda: ranking._best(board)) if one.name.startswith("SELECT")]
     steps = _explained(ranking)
     assert _uses(steps, index), steps
     unwanted = ("Sort", "Seq Scan", "TEMP B-TREE", "Hash")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from lookup import counters, document_checks, documents, resolve
+from lookup.documents import counters, document_checks, documents, resolve
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile

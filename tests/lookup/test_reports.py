@@ -17,8 +17,8 @@ from accounts import bans, users
 from accounts.models import AuditEvent, User
 from infrastructure import limits
 from infrastructure.limits import Limit
-from lookup import comments, moderation, reports
 from lookup.models import Comment, Report
+from lookup.social import comments, moderation, reports
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import ReportFactory
 from tests.lookup.admin_forms import helper, page, superuser

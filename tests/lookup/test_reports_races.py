@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 
 from accounts import users
 from accounts.models import User
-from lookup import comments, reports
 from lookup.models import Comment, Report
+from lookup.social import comments, reports
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.support.threads import together
 

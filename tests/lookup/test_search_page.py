@@ -12,7 +12,7 @@ from accounts import bans, users
 from accounts.models import User
 from infrastructure import limits
 from infrastructure.databases import folding
-from lookup import profiles
+from lookup.editing import profiles
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile, shown
 from tests.lookup import statements

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from lookup import sections
-from lookup.sections import Alignment, SectionType
+from lookup.shapes import sections
+from lookup.shapes.sections import Alignment, SectionType
 
 ID, OTHER_ID = "0123456789abcdef" * 2, "f" * 32
 GROUPS = "frontend backend database core game tools cloud mobile design music".split()

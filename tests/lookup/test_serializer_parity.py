@@ -16,7 +16,7 @@ from rest_framework import serializers
 from accounts.models import User
 from demo.population import growth
 from infrastructure.requests.compiled_serializer import CompiledSerializer, compiled
-from lookup import documents, queries, registry, rendering, sql
+from lookup.documents import documents, queries, registry, rendering, sql
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers.fields import iso

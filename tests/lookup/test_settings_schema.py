@@ -7,9 +7,9 @@ import pytest
 from django.core.exceptions import ValidationError
 from jsonschema import Draft202012Validator
 
-from lookup import settings_schema
-from lookup.settings_schema import FIELDS, Field
-from lookup.values import Boolean, Color, FlatObject, Number, Rule, Text, TextList
+from lookup.shapes import settings_schema
+from lookup.shapes.settings_schema import FIELDS, Field
+from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Rule, Text, TextList
 from tests.lookup.filled_settings import SETTINGS
 
 NOT_STORABLE = ["a\x00b", "a\ud800b", "\udfff"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lookup import queries
+from lookup.documents import queries
 from lookup.models import Badge, BadgeTier, ProfileBadge
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from lookup import svg
+from lookup.shapes import svg
 
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'
 XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'

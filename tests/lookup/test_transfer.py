@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accounts.models import AuditEvent, UidCounter, User
-from lookup import document_checks, documents
+from lookup.documents import document_checks, documents
 from lookup.models import ProfileDocument
 from tests.lookup.filled import Filled
 from tests.lookup.transfer_files import answer, export, lines_of, load, wipe

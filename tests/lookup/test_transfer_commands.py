@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import bans
 from accounts.models import User
-from lookup import documents
+from lookup.documents import documents
 from lookup.models import Profile, ProfileDocument
 from lookup.transfer import exporting
 from tests.factories.accounts import UserFactory

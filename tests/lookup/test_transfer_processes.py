@@ -7,7 +7,7 @@ import io
 import pytest
 
 from accounts.models import User
-from lookup import document_checks, workers
+from lookup.documents import document_checks, worker_processes
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
 from tests.lookup import transfer_files
@@ -25,7 +25,7 @@ def _outcomes(reader: importing.Reader, *, is_check: bool) -> list[Outcome]:
 @pytest.mark.parametrize("is_check", [True, False])
 def test_lines_that_another_process_reads_come_in_order(monkeypatch: pytest.MonkeyPatch, *, is_check: bool) -> None:
     monkeypatch.setattr(importing, "BATCH_LINES", 1)
-    assert workers.may_fork()
+    assert worker_processes.may_fork()
     ahead = _outcomes(importing.read_ahead, is_check=is_check)
     assert [one.number for one in ahead] == list(range(1, 5 + 2 * importing.AHEAD))
     assert [bool(one.problems) for one in ahead[:4]] == [False, True, False, True]
@@ -38,4 +38,4 @@ def test_lines_that_another_process_reads_come_in_order(monkeypatch: pytest.Monk
 
 @pytest.mark.django_db
 def test_no_process_is_forked_within_a_transaction() -> None:
-    assert not workers.may_fork()
+    assert not worker_processes.may_fork()

@@ -9,12 +9,12 @@ import pytest
 
 from accounts import users
 from accounts.models import Name, UidCounter, User
-from lookup import document_checks
+from lookup.documents import document_checks
 from lookup.models import Badge
+from lookup.shapes.strict_fields import Problem
 from lookup.transfer import importing
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Line
-from lookup.values import Problem
 from tests.factories.accounts import AliasFactory, UserFactory
 from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import SECOND, USER, line, second, text_of

@@ -15,7 +15,10 @@ from accounts.api_keys import keys, records
 from accounts.models import LinkedAccount, Name, User
 from infrastructure import hashing, limits
 from infrastructure.limits import KeyRequest
-from lookup import comments, document_checks, feedback, models, profiles
+from lookup import models
+from lookup.documents import document_checks
+from lookup.editing import profiles
+from lookup.social import comments, feedback
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.transfer_files import load, looked_up

@@ -9,8 +9,10 @@ from django.core.management import call_command
 
 from accounts import bans
 from accounts.models import User
-from lookup import comments, counters, feedback, unlocking
+from lookup.documents import counters
+from lookup.editing import unlocking
 from lookup.models import Badge, ProfileBadge, UserDocument
+from lookup.social import comments, feedback
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup import answers

@@ -16,9 +16,9 @@ from pytest_django import Settings
 
 from accounts import users
 from accounts.models import AuditEvent, User
-from lookup import uploads
+from lookup.editing import uploads
+from lookup.editing.uploads import MIB, QUOTA, Facts, Kind
 from lookup.models import Asset, Profile
-from lookup.uploads import MIB, QUOTA, Facts, Kind
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.support import threads

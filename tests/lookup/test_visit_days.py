@@ -12,7 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from lookup import content, registry, visits
+from lookup import visits
+from lookup.documents import registry
+from lookup.editing import content
 from lookup.models import Link, LinkDay, Profile, ProfileDay, UserDocument
 from lookup.visits import daily_counts, database_store, redis_store
 from lookup.visits.daily_counts import Click, View

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lookup import workers
-from lookup.workers import TurnLost, Turns
+from lookup.documents import worker_processes
+from lookup.documents.worker_processes import TurnLost, Turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def _write(path: Path, place: int) -> None:
     """The first task has the longest way to its turn."""
-    with workers.turn(place) as wait:
+    with worker_processes.turn(place) as wait:
         time.sleep(0.3 if place == 0 else 0)
         wait()
         with path.open("a") as file:
@@ -23,19 +23,19 @@ def _write(path: Path, place: int) -> None:
 
 
 def _fail(place: int) -> None:
-    with workers.turn(place):
+    with worker_processes.turn(place):
         raise KeyError
 
 
 def test_tasks_end_in_the_order_of_their_places(tmp_path: Path) -> None:
-    with workers.pool(3, Turns()) as pool:
+    with worker_processes.pool(3, Turns()) as pool:
         for task in [pool.submit(_write, tmp_path / "order", place) for place in range(4)]:
             task.result()
     assert (tmp_path / "order").read_text() == "0 1 2 3 "
 
 
 def test_tasks_after_one_that_failed_fail_too(tmp_path: Path) -> None:
-    with workers.pool(2, Turns()) as pool:
+    with worker_processes.pool(2, Turns()) as pool:
         failed, lost = pool.submit(_fail, 0), pool.submit(_write, tmp_path / "order", 1)
         with pytest.raises(KeyError):
             failed.result()

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from accounts.models import UidCounter, User
 from infrastructure.requests import http_messages
+from lookup.documents.registry import INCLUDES
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem
-from lookup.registry import INCLUDES
 from lookup.views import current
 
 

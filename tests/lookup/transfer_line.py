@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
-from lookup import settings_schema
+from lookup.shapes import settings_schema
 from tests.factories.lookup import SVG
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from PIL import Image, ImageChops, ImageStat
 
-from lookup import svg
+from lookup.shapes import svg
 from presence.answer import presentation
 
 READABLE = 3.0  # WCAG 2.2, 1.4.11: graphical objects

@@ -14,7 +14,7 @@ from accounts import bans, users
 from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from demo.chat_platform.running import Simulator
-from lookup import profiles
+from lookup.editing import profiles
 from presence.answer import members, privacy
 from presence.store.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory

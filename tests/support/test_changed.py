@@ -30,7 +30,7 @@ def graph() -> grimp.ImportGraph:
     for importer, imported in (
         ("imagehost.folders.folders", "infrastructure.text_rules"),
         ("tests.imagehost.test_folders", "imagehost.folders.folders"),
-        ("tests.lookup.test_comments", "lookup.comments"),
+        ("tests.lookup.test_comments", "lookup.social.comments"),
         ("tests.lookup.test_comments", "tests.lookup.members"),
         ("tests.dashboard.keys.test_keys", "infrastructure.text_rules"),
     ):

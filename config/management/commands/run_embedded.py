@@ -21,7 +21,7 @@ from config import checks
 from config.operations import supervisor
 from config.operations.supervisor import Program
 from config.web import web_server
-from lookup import boards
+from lookup import ranking
 from lookup.models import LeaderboardEntry
 from oidc_provider.token import signing
 
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         try:
             entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
-                boards.rank()  # the job first runs after the server's first answer
+                ranking.rank()  # the job first runs after the server's first answer
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             return _address()

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from lookup import bulk, document_checks, workers
-from lookup.document_checks import Difference, Part
+from lookup.documents import bulk, document_checks, worker_processes
+from lookup.documents.document_checks import Difference, Part
 
 
 class Command(BaseCommand):
@@ -21,14 +21,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--processes",
             type=int,
-            choices=range(1, workers.MOST + 1),
-            default=workers.number(),
+            choices=range(1, worker_processes.MOST + 1),
+            default=worker_processes.number(),
             help="How many processes share the work, on PostgreSQL; without it, one for each core (at most 4).",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = 0
-        number = options["processes"] if workers.may_fork() else 1
+        number = options["processes"] if worker_processes.may_fork() else 1
         with bulk.rare_collections():
             for difference in _differences(number, is_repairing=options["repair"]):
                 found += 1
@@ -42,7 +42,7 @@ def _differences(number: int, *, is_repairing: bool) -> Iterator[Difference]:
     if number == 1:
         yield from document_checks.differences(is_repairing=is_repairing)
         return
-    with workers.pool(number) as pool:
+    with worker_processes.pool(number) as pool:
         # More parts than processes: none waits long for the last one, and differences are shown early.
         parts = [pool.submit(_check, part, is_repairing=is_repairing) for part in document_checks.parts(number * 4)]
         for done in as_completed(parts):

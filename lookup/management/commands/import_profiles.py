@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 from django.core.management import BaseCommand, CommandError
 from django.db import OperationalError
 
-from lookup import bulk, workers
+from lookup.documents import bulk, worker_processes
+from lookup.shapes.strict_fields import Problem
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
-from lookup.values import Problem
 
 MAX_SHOWN = 20  # problems of one line
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         number = Counter[str]()
-        reader = importing.read_ahead if workers.may_fork() else importing.read_here
+        reader = importing.read_ahead if worker_processes.may_fork() else importing.read_here
         with self._opened(options["file"]) as file, bulk.rare_collections():
             try:
                 for outcome in importing.run(file=file, is_check=options["check"], reader=reader):

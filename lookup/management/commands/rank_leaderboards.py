@@ -1,7 +1,8 @@
 """manage.py rank_leaderboards: the job that ranks the three leaderboards."""
 
 from accounts.management.base import JobCommand
-from lookup import boards, document_checks
+from lookup import ranking
+from lookup.documents import document_checks
 
 
 class Command(JobCommand):
@@ -9,6 +10,6 @@ class Command(JobCommand):
 
     def perform(self) -> str:
         completed = document_checks.complete_all()
-        places = boards.rank()
-        boards.render_stale()
+        places = ranking.rank()
+        ranking.render_stale()
         return f"Ranked {places} places." + (f" Completed {completed} users." if completed else "")

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from accounts.management.base import JobCommand
-from lookup import uploads
+from lookup.editing import uploads
 from lookup.visits import daily_counts
 
 

@@ -1,7 +1,7 @@
 """manage.py unlock_badges: the job that gives the badge tiers which views, likes and comments have reached."""
 
 from accounts.management.base import JobCommand
-from lookup import unlocking
+from lookup.editing import unlocking
 
 
 class Command(JobCommand):

@@ -18,7 +18,7 @@ from accounts.models import AuditEvent, Name, User
 from dashboard.account import actions as account_actions
 from dashboard.account import reserved_names
 from dashboard.account.forms import UsernameForm
-from lookup import aliases
+from lookup.editing import aliases
 from lookup.models import Alias
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import AliasFactory, UserFactory

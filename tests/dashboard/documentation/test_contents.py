@@ -20,7 +20,7 @@ from imagehost.receiving import uploaders
 from infrastructure import limits
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors
-from lookup.settings_fields import FIELDS
+from lookup.shapes.settings_fields import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.discovery import document
 from presence import errors as presence_errors

@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import AuditEvent, Name, User
 from dashboard.profile.forms import AliasAddForm
-from lookup import aliases
+from lookup.editing import aliases
 from lookup.models import Alias, Profile
 from tests.dashboard.profile.editor import ROOT, Editor
 from tests.factories.accounts import UserFactory

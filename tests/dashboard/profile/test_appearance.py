@@ -14,12 +14,14 @@ from django.test import Client
 from accounts.models import AuditEvent, User
 from dashboard.profile import settings_form
 from dashboard.profile.settings_form import ON_PAGE, Part, SettingsForm, field_name
-from lookup import document_checks, profiles, sections
+from lookup.documents import document_checks
+from lookup.editing import profiles
 from lookup.models import Profile, UserDocument
 from lookup.page import context
 from lookup.page.context import ProfilePage
-from lookup.settings_schema import FIELDS, KEYS, Field
-from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
+from lookup.shapes import sections
+from lookup.shapes.settings_schema import FIELDS, KEYS, Field
+from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 from tests.dashboard.profile.editor import filled, said
 from tests.factories.lookup import AudioFactory, CommentFactory, LinkFactory, ProjectFactory, SectionFactory, shown
 from tests.pages.markup import page_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
-from lookup import content, registry
+from lookup.documents import registry
+from lookup.editing import content
 from lookup.models import Profile, ProfileBadge
 from tests.dashboard.profile.editor import ROOT, Editor
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, CustomBadgeFactory, ProfileBadgeFactory, shown

@@ -13,7 +13,8 @@ from accounts.models import AuditEvent, User
 from dashboard import versions
 from dashboard.profile import editing
 from dashboard.profile.forms import ProfileForm
-from lookup import document_checks, profiles
+from lookup.documents import document_checks
+from lookup.editing import profiles
 from lookup.models import Profile
 from tests.dashboard.profile.editor import filled, said
 from tests.factories.accounts import UserFactory

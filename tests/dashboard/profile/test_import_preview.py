@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, User
-from lookup import content, profiles, registry
+from lookup.documents import registry
+from lookup.editing import content, profiles
 from lookup.models import GalleryItem, Link, Section
 from lookup.transfer import own
 from lookup.transfer.changes import Change

@@ -12,7 +12,8 @@ from pytest_django import Settings
 from accounts.models import AuditEvent, User
 from dashboard import versions
 from dashboard.profile.kinds import KINDS
-from lookup import aliases, registry
+from lookup.documents import registry
+from lookup.editing import aliases
 from lookup.models import Asset, Profile
 from tests.dashboard.profile.cases import CASES, Case
 from tests.dashboard.profile.editor import ROOT, Editor

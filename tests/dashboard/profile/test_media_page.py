@@ -13,9 +13,10 @@ from django.test import Client
 
 from accounts.models import LinkedAccount, User
 from dashboard.profile.forms import PLACES
-from lookup import document_checks, profiles
+from lookup.documents import document_checks
+from lookup.editing import profiles
+from lookup.editing.uploads import Kind
 from lookup.models import Asset, Profile
-from lookup.uploads import Kind
 from tests.dashboard.profile import sounds_and_fonts as made
 from tests.dashboard.profile.editor import said
 from tests.factories.accounts import UserFactory

@@ -15,8 +15,8 @@ from dashboard.profile import media
 from dashboard.profile.forms import accepted_files
 from imagehost.examining import probing
 from infrastructure import limits
+from lookup.editing.uploads import MIB, Kind
 from lookup.models import Asset
-from lookup.uploads import MIB, Kind
 from tests.dashboard.profile import sounds_and_fonts as made
 from tests.factories.accounts import UserFactory
 from tests.imagehost import media_corpus

@@ -10,7 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dashboard.profile.section_forms import FORMS
-from lookup import content, registry
+from lookup.documents import registry
+from lookup.editing import content
 from lookup.models import (
     Asset,
     Audio,

@@ -13,7 +13,7 @@ from accounts.models import AuditEvent, User
 from dashboard.profile import GROUPS
 from dashboard.profile import PAGES as PAGES_OF_THE_MENU
 from dashboard.profile.kinds import KINDS
-from lookup import profiles
+from lookup.editing import profiles
 from lookup.models import Profile
 from tests.dashboard.profile.editor import filled, said
 from tests.factories.accounts import UserFactory

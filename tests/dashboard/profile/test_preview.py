@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from lookup import documents, profiles
+from lookup.documents import documents
+from lookup.editing import profiles
 from lookup.models import Profile, ProfileDocument
 from tests.dashboard.profile.editor import filled, said
 from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile

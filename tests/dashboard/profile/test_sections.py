@@ -9,9 +9,9 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
 from accounts.models import User
-from lookup import section_entries
+from lookup.editing import section_entries
 from lookup.models import Game, Profile, Section
-from lookup.sections import MAX_ITEMS, SectionType
+from lookup.shapes.sections import MAX_ITEMS, SectionType
 from tests.dashboard.profile.editor import ROOT, Editor, picture
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import (

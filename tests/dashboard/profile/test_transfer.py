@@ -13,7 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEvent, Name, User
-from lookup import document_checks, documents, profiles
+from lookup.documents import document_checks, documents
+from lookup.editing import profiles
 from lookup.models import (
     Alias,
     Asset,

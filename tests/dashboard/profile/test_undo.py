@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEvent
-from lookup import registry, uploads
+from lookup.documents import registry
+from lookup.editing import uploads
 from lookup.models import Asset, GalleryItem, Profile
 from tests.dashboard.profile.cases import CASES, Case
 from tests.dashboard.profile.editor import ROOT, Editor, picture, said

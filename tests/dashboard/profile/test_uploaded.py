@@ -17,9 +17,9 @@ from PIL import Image
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from dashboard.profile import media
-from lookup import uploads
+from lookup.editing import uploads
+from lookup.editing.uploads import Kind
 from lookup.models import Asset
-from lookup.uploads import Kind
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory
 from tests.imagehost import media_corpus

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from lookup import profiles
+from lookup.editing import profiles
 from lookup.models import Profile, UserDocument
 from tests.factories.lookup import (
     AliasRowFactory,

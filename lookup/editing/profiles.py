@@ -14,9 +14,11 @@ from django.utils import timezone
 
 from accounts import audit, receivers, users
 from accounts.models import User
-from lookup import documents, settings_schema, uploads
+from lookup.documents import documents
+from lookup.editing import uploads
 from lookup.models import Asset, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
+from lookup.shapes import settings_schema
 
 CHANGEABLE = frozenset(
     {"name", "display_name", "description", "location", "theme", "font", "font_username"}

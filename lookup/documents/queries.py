@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount
-from lookup import addresses, bulk, registry, sections, settings_schema
+from lookup.documents import bulk, registry
 from lookup.models import (
     Alias,
     Badge,
@@ -23,8 +23,9 @@ from lookup.models import (
     Section,
     Widget,
 )
-from lookup.sections import SectionType
 from lookup.serializers.rows import ShownBadge, ShownTier, WholeProfile
+from lookup.shapes import addresses, sections, settings_schema
+from lookup.shapes.sections import SectionType
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = TypeVar("Row", bound=Model)

@@ -17,10 +17,11 @@ from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db.models import Model
 
 from accounts.models import User
-from lookup import content, profiles, registry
+from lookup.documents import registry
+from lookup.editing import content, profiles
 from lookup.models import Anime, Game, MediaTitle, MusicItem, Profile, Section
-from lookup.sections import MUSIC_KINDS, SectionType
-from lookup.values import problem_of_text
+from lookup.shapes.sections import MUSIC_KINDS, SectionType
+from lookup.shapes.strict_fields import problem_of_text
 
 Json = Any  # what a configuration holds: an id, or an object
 Row = Any  # a row of a catalogue

@@ -2,8 +2,10 @@
 
 from django.db import transaction
 
-from lookup import catalog, documents, unlocking
+from lookup.documents import documents
+from lookup.editing import unlocking
 from lookup.models import Badge, BadgeTier, Profile
+from lookup.shapes import badge_catalogue
 
 
 @transaction.atomic
@@ -26,16 +28,21 @@ def _missing_badges() -> list[Badge]:
     held = set(Badge.objects.values_list("pk", flat=True))
     return [
         Badge(
-            id=badge.id, catalog=catalog.CATALOG, name=badge.name, image=badge.image, rule=badge.rule, order=badge.order
+            id=badge.id,
+            catalog=badge_catalogue.CATALOG,
+            name=badge.name,
+            image=badge.image,
+            rule=badge.rule,
+            order=badge.order,
         )
-        for badge in catalog.BADGES
+        for badge in badge_catalogue.BADGES
         if badge.id not in held
     ]
 
 
 def _missing_tiers() -> list[BadgeTier]:
     """A badge that staff moved to another catalogue is theirs: it gets no tier from this one."""
-    ours = Badge.objects.filter(catalog=catalog.CATALOG).in_bulk()
+    ours = Badge.objects.filter(catalog=badge_catalogue.CATALOG).in_bulk()
     held = set(BadgeTier.objects.values_list("badge_id", "tier"))
     return [
         BadgeTier(
@@ -47,7 +54,7 @@ def _missing_tiers() -> list[BadgeTier]:
             color=tier.color,
             image=tier.image,
         )
-        for badge in catalog.BADGES
+        for badge in badge_catalogue.BADGES
         for tier in badge.tiers
         if badge.id in ours and (badge.id, tier.tier) not in held
     ]

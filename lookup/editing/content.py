@@ -17,7 +17,8 @@ from django.db import models
 from django.db.models import Model
 
 from accounts.models import User
-from lookup import profiles, sections, uploads
+from lookup.documents.registry import ContentList, Row
+from lookup.editing import profiles, uploads
 from lookup.models import (
     Asset,
     GalleryItem,
@@ -25,7 +26,7 @@ from lookup.models import (
     ProfileBadge,
     Section,
 )
-from lookup.registry import ContentList, Row
+from lookup.shapes import sections
 
 LAST_PLACE = 2**31 - 1
 Values = Mapping[str, Any]  # Any: what a column holds

@@ -17,7 +17,6 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_fiel
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import sections
 from lookup.models import (
     Anime,
     Audio,
@@ -33,8 +32,9 @@ from lookup.models import (
     Section,
     Widget,
 )
-from lookup.sections import SectionType
 from lookup.serializers import current
+from lookup.shapes import sections
+from lookup.shapes.sections import SectionType
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = Any  # a row of one of the models below: each has a profile and an order

@@ -1,6 +1,6 @@
 """The badges that the service comes with: plain data, beside the artwork in static/badges/standard/.
 
-`lookup.badge_catalog` puts them into the database, where staff may change them.
+`lookup.editing.catalogue_badges` puts them into the database, where staff may change them.
 """
 
 from dataclasses import dataclass

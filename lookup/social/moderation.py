@@ -7,9 +7,10 @@ from django.db import transaction
 
 from accounts import audit
 from accounts.models import User
-from lookup import comments, profiles
-from lookup.feedback import lock_people
+from lookup.editing import profiles
 from lookup.models import Comment, Profile, ProfileBlock
+from lookup.social import comments
+from lookup.social.feedback import lock_people
 
 PARTS = {"comments": "commentsSettings", "votes": "feedbackSettings"}
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.models.users import new_id
 from infrastructure.text_rules import validate_text
-from lookup import counters
-from lookup.feedback import admit, lock_people
+from lookup.documents import counters
 from lookup.models import Comment, CommentLike
+from lookup.social.feedback import admit, lock_people
 
 MAX_LENGTH = 2000
 LENGTH_RULE = f"Write 1 to {MAX_LENGTH} characters."

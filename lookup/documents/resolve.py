@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeVar
 from accounts.models.names import NAME_PATTERN
 from infrastructure import text_rules, timestamps
 from infrastructure.databases.statements import Statement
-from lookup import documents, sql
+from lookup.documents import documents, sql
+from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
-from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.rows import UserRow
 
 MAX_VALUE_LENGTH = 64

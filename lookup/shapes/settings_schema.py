@@ -1,6 +1,6 @@
 """The settings objects of a profile: keys, defaults, and the same settings in the two earlier profiles.
 
-Pure rules over the table in `lookup.settings_fields`. A row stores what differs from the defaults; an answer shows
+Pure rules over the table in `lookup.shapes.settings_fields`. A row stores what differs from the defaults; an answer shows
 everything. Any is JSON throughout.
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from lookup.settings_fields import FIELDS, Field
-from lookup.values import path_of
+from lookup.shapes.settings_fields import FIELDS, Field
+from lookup.shapes.strict_fields import path_of
 
 __all__ = [
     "FIELDS",

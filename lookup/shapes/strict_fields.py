@@ -21,7 +21,7 @@ from rest_framework import serializers
 
 from infrastructure import text_rules
 from infrastructure.requests.compiled_serializer import CompiledSerializer
-from lookup import svg
+from lookup.shapes import svg
 
 Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
 Problems = list[Problem]

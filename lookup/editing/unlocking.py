@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from django.db import transaction
 from django.db.models import Max
 
-from lookup import profiles
+from lookup.editing import profiles
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule, UserDocument
 
 COUNTERS = {UnlockRule.VIEWS: "views", UnlockRule.LIKES: "likes", UnlockRule.COMMENTS: "comments"}

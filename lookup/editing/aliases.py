@@ -12,7 +12,7 @@ from accounts import audit
 from accounts.models import Name, User
 from accounts.models.names import NameKind, validate_available
 from accounts.models.users import username_validator
-from lookup import profiles
+from lookup.editing import profiles
 from lookup.models import Alias, Profile
 
 MAX_ALIASES = 10  # that people give themselves

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lookup.values import Boolean, Color, FlatObject, Number, SchemaRule, Text, TextList
+from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, SchemaRule, Text, TextList
 
 USERNAME_EFFECTS = ("", "glow", "typewriter", "particle", "rainbow", "gradient", "fuzzy")
 ENTER_ANIMATIONS = ("", "reveal", "split", "flash")

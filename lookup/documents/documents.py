@@ -22,22 +22,12 @@ from rest_framework.serializers import Serializer
 from accounts.models import User
 from infrastructure.requests import compiled_serializer, http_messages
 from infrastructure.settings_cache import from_settings
-from lookup import (
-    addresses,
-    bulk,
-    queries,
-    registry,
-    rendering,
-    sections,
-    settings_fields,
-    settings_schema,
-    svg,
-    values,
-)
+from lookup.documents import bulk, queries, registry, rendering
+from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.models import Profile, ProfileDocument, UserDocument
-from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers import current, earlier, fields, leaderboard, rows
 from lookup.serializers.rows import WholeProfile
+from lookup.shapes import addresses, sections, settings_fields, settings_schema, svg
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")

@@ -12,11 +12,12 @@ from rest_framework.serializers import Serializer
 from infrastructure import timestamps
 from infrastructure.requests.api_json import json_text
 from infrastructure.timestamps import EPOCH, MICROSECOND
-from lookup import addresses, registry, sections
+from lookup.documents import registry
 from lookup.models import Asset
-from lookup.sections import SectionType
 from lookup.serializers import current, earlier, leaderboard
 from lookup.serializers.rows import EarlierFacts, ShownBadge, UserRow, WholeProfile
+from lookup.shapes import addresses, sections
+from lookup.shapes.sections import SectionType
 
 Json = dict[str, Any]  # Any: a JSON value
 

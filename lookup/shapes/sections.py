@@ -16,8 +16,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
 from rest_framework import serializers
 
-from lookup.svg import svg_problems
-from lookup.values import EXACT, Boolean, Form, ListOf, Problems, Rule, Text, TextList, problem_of_text
+from lookup.shapes.strict_fields import EXACT, Boolean, Form, ListOf, Problems, Rule, Text, TextList, problem_of_text
+from lookup.shapes.svg import svg_problems
 
 MAX_CONTENT = 20_000
 MAX_ITEMS = 100

@@ -6,8 +6,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from accounts.models import User
-from lookup import counters, settings_schema
+from lookup.documents import counters
 from lookup.models import FeedbackVote, Profile, ProfileBlock
+from lookup.shapes import settings_schema
 
 _COUNTERS = {True: "likes", False: "dislikes"}
 _SWITCHED_OFF = {

@@ -9,10 +9,10 @@ from django.utils import timezone
 from accounts import audit, users
 from accounts.models import User
 from infrastructure.text_rules import validate_text
-from lookup import comments
-from lookup.feedback import lock_people
 from lookup.models import Comment, Report
 from lookup.models.social import MAX_REPORT
+from lookup.social import comments
+from lookup.social.feedback import lock_people
 
 ALREADY = "You have already reported this. Staff have not decided yet."
 TOO_LONG = f"Write at most {MAX_REPORT} characters."
