@@ -18,7 +18,7 @@ from accounts.plans import ALLOWANCES
 from dashboard import access
 from dashboard.account import queries as account_queries
 from dashboard.account.queries import Mail, Security
-from dashboard.keys import queries as keys_queries
+from dashboard.api_keys import queries as keys_queries
 from dashboard.models import AccessRequest
 from dashboard.navigation import Entry
 from infrastructure.databases.statements import Statement

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from accounts import plans
-from dashboard.apps import error_guide
+from dashboard.client_apps import error_guide
 from imagehost import errors as imagehost
 from infrastructure import limits
 from infrastructure.requests import errors

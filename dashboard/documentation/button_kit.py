@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.safestring import SafeString
 
-from dashboard.apps import sign_in_buttons
+from dashboard.client_apps import sign_in_buttons
 
 STYLES = Path(settings.BASE_DIR, "static/css/sign_in_button.css")
 FILE = "sign-in-button.html"

@@ -19,9 +19,9 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import plans
 from accounts.api_keys import keys
+from dashboard.api_keys import queries as keys_queries
 from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
-from dashboard.keys import queries as keys_queries
 from imagehost.examining import media
 from imagehost.folders import folders, rules
 from imagehost.receiving import uploaders

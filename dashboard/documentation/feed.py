@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.syndication.views import Feed
 from django.utils.feedgenerator import Atom1Feed
 
-from dashboard.apps.error_guide import anchor_of
+from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import contents, expansion, rendering
 
 SLUG = "changelog"

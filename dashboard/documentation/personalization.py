@@ -14,7 +14,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from accounts.models import ApiKey, LinkedAccount, Permission, User
-from dashboard.apps import code_samples
+from dashboard.client_apps import code_samples
 from oidc_provider.models import Application
 
 _PLACE = re.compile(r"\{\{ reader\.(\w+) \}\}")

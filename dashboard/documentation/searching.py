@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import snowballstemmer
 
-from dashboard.apps.error_guide import anchor_of
+from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import contents, expansion, personalization, rendering
 from dashboard.documentation.contents import Page
 

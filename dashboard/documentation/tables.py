@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dashboard.apps import code_samples, error_guide
-from dashboard.apps.code_samples import STACKS, Stack
+from dashboard.client_apps import code_samples, error_guide
+from dashboard.client_apps.code_samples import STACKS, Stack
 from dashboard.documentation import api_errors, schema
 from dashboard.documentation.schema import JSON, Operation
 from lookup.openapi import ONLY_TRUE

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from dashboard.apps import sign_in_buttons
+from dashboard.client_apps import sign_in_buttons
 from dashboard.documentation import contents, expansion, explorer, feed, personalization, rendering, schema, searching
 from infrastructure.requests import content_security
 

@@ -8,9 +8,20 @@ from django import template
 from django.urls import reverse
 
 from accounts.models import User
-from dashboard import access, account, apps, documentation, home, imagehost, keys, navigation, profile, staff
+from dashboard import (
+    access,
+    account,
+    api_keys,
+    client_apps,
+    documentation,
+    home,
+    imagehost,
+    navigation,
+    profile,
+    staff,
+)
 from dashboard.account import queries as account_queries
-from dashboard.apps import error_guide
+from dashboard.client_apps import error_guide
 from dashboard.navigation import Entry, Link
 
 register = template.Library()
@@ -18,7 +29,7 @@ register.simple_tag(account_queries.deletion_of)
 
 MENU: dict[str, tuple[Entry, ...]] = {
     "": (*home.NAVIGATION, *profile.NAVIGATION, *imagehost.NAVIGATION),
-    "Developers": (*apps.NAVIGATION, *keys.NAVIGATION, *documentation.NAVIGATION),
+    "Developers": (*client_apps.NAVIGATION, *api_keys.NAVIGATION, *documentation.NAVIGATION),
     "Account": account.NAVIGATION,
 }
 
@@ -40,7 +51,7 @@ def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
 def app_tabs(context: dict[str, Any]) -> list[Link]:
     """Return links to the pages of `application`."""
     client_id = context["application"].client_id
-    return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in apps.TABS]
+    return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in client_apps.TABS]
 
 
 @register.simple_tag(takes_context=True)

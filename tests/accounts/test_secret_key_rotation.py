@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.sign_up import waiting_apps
-from dashboard.apps import actions
+from dashboard.client_apps import actions
 from tests.accounts.test_passwords import NEW_PASSWORD, reset_link
 from tests.factories.accounts import PASSWORD, UserFactory
 from tests.imagehost.public_pages import locked_folder, unlocked

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import User
-from dashboard.apps import redirect_editor
+from dashboard.client_apps import redirect_editor
 from oidc_provider.applications import applications
 from oidc_provider.models import Application, Approval, Grant, PendingRequest
 from tests.factories.oidc_provider import REDIRECT_URL

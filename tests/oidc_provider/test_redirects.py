@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oauthlib.uri_validate import is_absolute_uri
 
-from dashboard.apps import redirect_editor
+from dashboard.client_apps import redirect_editor
 from oidc_provider import redirects
 from oidc_provider.authorize import flows
 

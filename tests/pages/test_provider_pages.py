@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.test import Client, RequestFactory
 
 from accounts.models import User
-from dashboard.apps.error_guide import ERRORS, PAGE, ErrorGuide
+from dashboard.client_apps.error_guide import ERRORS, PAGE, ErrorGuide
 from oidc_provider.models import Application
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import parsed, problems_of_text

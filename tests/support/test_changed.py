@@ -12,7 +12,7 @@ from tests.support import changed
 FILES = (
     "tests/lookup/test_comments.py tests/lookup/test_page.py tests/lookup/members.py tests/lookup/answer.json "
     "tests/imagehost/test_folders.py tests/pages/test_pages.py tests/config/test_env.py "
-    "tests/dashboard/keys/test_keys.py"
+    "tests/dashboard/api_keys/test_keys.py"
 ).split()
 
 
@@ -32,7 +32,7 @@ def graph() -> grimp.ImportGraph:
         ("tests.imagehost.test_folders", "imagehost.folders.folders"),
         ("tests.lookup.test_comments", "lookup.social.comments"),
         ("tests.lookup.test_comments", "tests.lookup.members"),
-        ("tests.dashboard.keys.test_keys", "infrastructure.text_rules"),
+        ("tests.dashboard.api_keys.test_keys", "infrastructure.text_rules"),
     ):
         graph.add_import(importer=importer, imported=imported)
     graph.add_module("lookup.views.page")
@@ -40,7 +40,7 @@ def graph() -> grimp.ImportGraph:
 
 
 LOOKUP = ["tests/lookup/test_comments.py", "tests/lookup/test_page.py"]
-KEYS, FOLDERS = "tests/dashboard/keys/test_keys.py", "tests/imagehost/test_folders.py"
+KEYS, FOLDERS = "tests/dashboard/api_keys/test_keys.py", "tests/imagehost/test_folders.py"
 
 
 @pytest.mark.parametrize(

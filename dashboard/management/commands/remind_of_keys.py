@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.api_keys import uses
 from accounts.management.base import JobCommand
-from dashboard.keys import actions as keys_actions
+from dashboard.api_keys import actions as keys_actions
 
 WITHIN = timedelta(days=7)
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from django.urls import reverse
 
-from dashboard.apps import code_samples
-from dashboard.apps.code_samples import STACKS
+from dashboard.client_apps import code_samples
+from dashboard.client_apps.code_samples import STACKS
 from oidc_provider.models import Application
 from tests.factories.oidc_provider import CLIENT_SECRET, REDIRECT_URL
 from tests.pages.markup import problems_of

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import oidc_provider
-from dashboard.apps import error_guide
-from dashboard.apps.error_guide import ERRORS, PAGE
+from dashboard.client_apps import error_guide
+from dashboard.client_apps.error_guide import ERRORS, PAGE
 from oidc_provider import errors
 from oidc_provider.errors import ProtocolError
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User
-from dashboard.apps import usage as apps_usage
+from dashboard.client_apps import usage as apps_usage
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, RequestKind, RequestRecord
 from tests.pages.markup import problems_of

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard.apps import login_test
-from dashboard.apps import queries as apps_queries
-from dashboard.apps import usage as apps_usage
+from dashboard.client_apps import login_test
+from dashboard.client_apps import queries as apps_queries
+from dashboard.client_apps import usage as apps_usage
 from oidc_provider.applications import applications
 from oidc_provider.log import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard import charts
-from dashboard.apps import usage as apps_usage
+from dashboard.client_apps import usage as apps_usage
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
 from tests.accounts.clock import NOON

@@ -11,7 +11,7 @@ from django.test import Client
 from lxml import etree
 from pytest_django import Settings
 
-from dashboard.apps import code_samples, sign_in_buttons
+from dashboard.client_apps import code_samples, sign_in_buttons
 from dashboard.documentation import button_kit
 from tests.pages.markup import page_of, problems_of
 

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from accounts.plans import ALLOWANCES
-from dashboard.apps import error_guide
+from dashboard.client_apps import error_guide
 from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
 from imagehost import errors as imagehost_errors
 from imagehost.receiving import uploaders

@@ -13,11 +13,11 @@ from pytest_django import Settings
 
 from accounts.api_keys import keys
 from accounts.models import User
-from dashboard.apps import code_samples
-from dashboard.apps.code_samples import STACKS, Stack
+from dashboard.api_keys import queries as keys_queries
+from dashboard.api_keys.forms import Overlap
+from dashboard.client_apps import code_samples
+from dashboard.client_apps.code_samples import STACKS, Stack
 from dashboard.documentation import contents, expansion, personalization
-from dashboard.keys import queries as keys_queries
-from dashboard.keys.forms import Overlap
 from dashboard.management.commands import remind_of_keys
 from imagehost.folders import folders, rules
 from imagehost.receiving import uploaders

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from dashboard.apps import code_samples
-from dashboard.apps.code_samples import STACKS
+from dashboard.client_apps import code_samples
+from dashboard.client_apps.code_samples import STACKS
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import page_of, problems_of
 

@@ -1,0 +1,243 @@
+"""What the pages show of apps: users, last use, secret and activity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
+
+from accounts.models import AuditEvent, User
+from dashboard.client_apps import login_test
+from dashboard.models import AccessRequest
+from oidc_provider import redirects
+from oidc_provider.authorize import consent_page
+from oidc_provider.models import (
+    COUNTS_KEPT,
+    OK,
+    AccessToken,
+    Application,
+    Approval,
+    Grant,
+    LastUse,
+    PendingRequest,
+    RefreshToken,
+    RequestKind,
+    UsageCount,
+)
+
+_TITLES = {
+    "application:registered": "Registered",
+    "application:details_changed": "Name or links changed",
+    "application:redirect_urls_changed": "Redirect URLs changed",
+    "application:scopes_changed": "Scopes changed",
+    "application:secret_reset": "Secret reset",
+    "application:tokens_revoked": "All tokens revoked",
+    "application:logo_changed": "Logo changed",
+    "application:logo_removed": "Logo removed",
+    "application:suspended": "Suspended",
+    "application:restored": "Restored",
+    "application:verified": "Verified",
+    "application:unverified": "No longer verified",
+}
+LABELS = {  # of the columns of an app
+    "name": "Name",
+    "homepage_url": "Website",
+    "privacy_url": "Privacy policy",
+    "terms_url": "Terms",
+    "support_url": "Support",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value that became another; for a list, what was added and what was removed."""
+
+    label: str
+    before: str = ""
+    after: str = ""
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`address`: empty for other readers than the actor."""
+
+    created_at: datetime
+    title: str
+    actor: str
+    reason: str
+    address: str
+    changes: list[Change]
+
+
+def entries_of(events: Iterable[AuditEvent], reader: User) -> list[Entry]:
+    return [_entry(event, reader) for event in events]
+
+
+def _entry(event: AuditEvent, reader: User) -> Entry:
+    title = _TITLES.get(event.verb, event.verb.partition(":")[2].replace("_", " ").capitalize())
+    address = event.address if event.actor_id == reader.pk else ""
+    return Entry(event.created_at, title, actor_of(event, reader), event.reason, address, _changes(event))
+
+
+def actor_of(event: AuditEvent, reader: User) -> str:
+    """Return the name of the actor for `reader`. Members of staff stay unnamed."""
+    if event.actor_id == reader.pk:
+        return "you"
+    if event.actor_kind == AuditEvent.ActorKind.STAFF:
+        return f"the staff of {settings.SITE_NAME}"
+    return event.actor_name or "the system"
+
+
+def _changes(event: AuditEvent) -> list[Change]:
+    """Empty where the event has none: the audit trail has rows of every release."""
+    before, after = event.data.get("before"), event.data.get("after")
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [_value(name, before, after) for name in sorted(after)]
+    if isinstance(before, list) and isinstance(after, list):
+        return [_list(event.verb, before, after)]
+    if event.verb == "application:registered":
+        return [
+            Change("Redirect URLs", added=list(event.data.get("redirect_urls", []))),
+            Change("Scopes", added=list(event.data.get("scopes", []))),
+        ]
+    return []
+
+
+def _value(name: str, before: dict[str, Any], after: dict[str, Any]) -> Change:
+    return Change(LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
+
+
+def _list(verb: str, before: list[str], after: list[str]) -> Change:
+    return Change(
+        "Scopes" if verb == "application:scopes_changed" else "Redirect URLs",
+        added=[value for value in after if value not in before],
+        removed=[value for value in before if value not in after],
+    )
+
+
+RECENTLY = timedelta(days=7)
+_A_DAY = timedelta(hours=24)
+_PROVED_BY_SECRET = (RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPECT, RequestKind.REVOKE)
+
+
+@dataclass(frozen=True)
+class AppRow:
+    """An app in a list. `secret_used_at`: when it last authenticated with its secret, which a login test of its
+    owner does without; by the hour where no code or token of that time is left."""
+
+    application: Application
+    logo_url: str
+    user_count: int
+    last_used_at: datetime | None
+    secret_used_at: datetime | None
+
+
+@dataclass(frozen=True)
+class SecretFacts:
+    """`set_by`: a name, or the empty string where unknown. `is_unused`: for a day or more, never used;
+    `is_remembered`: every use since the secret was made would still be known."""
+
+    set_at: datetime
+    set_by: str
+    last_used_at: datetime | None
+    is_unused: bool
+    is_remembered: bool
+
+
+def apps_of(user: User) -> list[AppRow]:
+    """The user's apps, the newest first. 1 query."""
+    held = user.applications.select_related("logo").defer("logo__png").order_by("-created", "-pk")
+    return [_row(application) for application in _with_figures(held)]
+
+
+def row_of(application: Application) -> AppRow:
+    """1 query."""
+    held = Application.objects.filter(pk=application.pk).select_related("logo").defer("logo__png")
+    return _row(_with_figures(held).get())
+
+
+def secret_of(row: AppRow, *, reader: User, now: datetime) -> SecretFacts:
+    """Uses before the secret was set belong to an earlier secret. 1 query."""
+    set_at = row.application.secret_changed_at
+    events = events_of(row.application).filter(verb__in=["application:registered", "application:secret_reset"])
+    event = events.order_by("-created_at", "-pk").first()
+    used_at = row.secret_used_at if row.secret_used_at and row.secret_used_at >= set_at else None
+    return SecretFacts(
+        set_at=set_at,
+        set_by=actor_of(event, reader) if event else "",
+        last_used_at=used_at,
+        is_unused=used_at is None and now - set_at >= _A_DAY,
+        is_remembered=now - set_at < COUNTS_KEPT,
+    )
+
+
+def signed_in_today(application: Application, now: datetime) -> int:
+    """How many people signed in with the app, or were kept signed in, in the last 24 hours. 1 query."""
+    since = now - _A_DAY
+    codes = Grant.objects.filter(application=application, used_at__gte=since).values("user_id")
+    refreshed = RefreshToken.objects.filter(application=application, created__gte=since).values("user_id")
+    return codes.union(refreshed).count()
+
+
+def recently_used(application: Application, urls: Iterable[str], now: datetime) -> list[str]:
+    """Those of `urls` that sign-ins of the last 7 days led to, at any port where any port matches. 2 queries."""
+    since = now - RECENTLY
+    codes = Grant.objects.filter(application=application, created__gte=since)
+    waiting = PendingRequest.objects.filter(application=application, created_at__gte=since)
+    used = {place for rows in (codes, waiting) for place in rows.values_list("redirect_uri", flat=True).distinct()}
+    return [url for url in urls if any(redirects.is_registered(went_to, [url]) for went_to in used)]
+
+
+def events_of(application: Application) -> QuerySet[AuditEvent]:
+    """What was done to the app. What its users did with their own account is not among it."""
+    return AuditEvent.objects.filter(
+        object_type=Application._meta.label_lower, object_id=str(application.pk), verb__startswith="application:"
+    )
+
+
+def scope_requests(user: User) -> dict[str, AccessRequest]:
+    """The user's latest request for each locked scope, by scope. 1 query."""
+    asked = user.access_requests.filter(kind=AccessRequest.Kind.SCOPE).order_by("created_at", "pk")
+    return {request.subject: request for request in asked}
+
+
+def _with_figures(held: QuerySet[Application]) -> QuerySet[Application]:
+    users = Approval.objects.filter(application=OuterRef("pk")).order_by().values("application")
+    proved = UsageCount.objects.filter(kind__in=_PROVED_BY_SECRET, outcome=OK)
+    annotated: QuerySet[Application] = held.annotate(
+        user_count=Subquery(users.annotate(number=Count("pk")).values("number")),
+        code_used_at=_newest(Grant.objects.exclude(redirect_uri__startswith=login_test.callback_prefix()), "used_at"),
+        token_made_at=_newest(AccessToken.objects.all(), "created"),
+        refreshed_at=_newest(RefreshToken.objects.all(), "created"),
+        proved_at=_newest(proved, "hour"),
+        served_at=_newest(LastUse.objects.all(), "used_at"),
+    )
+    return annotated
+
+
+def _newest(rows: QuerySet[Any], column: str) -> Subquery:
+    of_app = rows.filter(application=OuterRef("pk")).order_by().values("application")
+    return Subquery(of_app.annotate(newest=Max(column)).values("newest"))
+
+
+def _row(application: Application) -> AppRow:
+    """`application`: of `_with_figures`, whose columns its type does not know."""
+    figures = vars(application)
+    proofs = [figures[name] for name in ("code_used_at", "token_made_at", "refreshed_at", "proved_at")]
+    return AppRow(
+        application=application,
+        logo_url=consent_page.logo_url(application),
+        user_count=figures["user_count"] or 0,
+        last_used_at=_latest([*proofs, figures["served_at"]]),
+        secret_used_at=_latest(proofs),
+    )
+
+
+def _latest(moments: list[datetime | None]) -> datetime | None:
+    return max((moment for moment in moments if moment), default=None)

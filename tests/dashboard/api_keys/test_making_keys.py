@@ -1,0 +1,213 @@
+"""Making a key: what is asked, what comes of it, and that its secret is shown once."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.test import Client
+from django.utils import timezone
+from time_machine import travel
+
+from accounts.api_keys import keys
+from accounts.models import AuditEvent, User
+from dashboard.api_keys.forms import NewKeyForm
+from dashboard.models import AccessRequest
+from tests.dashboard.api_keys.pages import FORM_ID, live_keys
+from tests.dashboard.signing_in import browser_of, client_of
+from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
+from tests.pages.markup import parsed, problems_of
+from tests.support.browser import Browser
+from tests.support.threads import together
+
+NEW = "/dashboard/api-keys/new/"
+VALID = {"name": "Server", "permissions": ["imagehost:upload"], "ends": "90", "form_id": FORM_ID}
+
+
+def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: Browser, user: User) -> None:
+    browser.open(NEW)
+    form = browser.form("form_id")
+    form.fields["name"] = "My server"
+    form.xpath(".//input[@value='imagehost:upload']")[0].checked = True
+    answer = browser.client.post(NEW, dict(form.form_values()))
+    assert answer.status_code == 200
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert problems_of(answer) == []
+    key = user.api_keys.get()
+    page = answer.content.decode()
+    assert 'role="alert"' in page
+    assert f"KEY=&#x27;{key.prefix}_" in page
+    assert "/api/imagehost/upload" in page
+    (secret,) = set(re.findall(rf"{key.prefix}_\w{{40}}", page))
+    found = keys.find(secret)
+    assert found == key
+    assert (key.name, key.permissions) == ("My server", ["imagehost:upload"])
+    assert secret not in browser.open(f"/dashboard/api-keys/{key.prefix}/").response.content.decode()
+    assert browser.client.session.get("_messages") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "ends_at"),
+    [
+        ({"ends": "30"}, datetime(2026, 3, 31, 12, tzinfo=UTC)),
+        ({"ends": "365"}, datetime(2027, 3, 1, 12, tzinfo=UTC)),
+        ({"ends": "never", "ends_on": "2026-04-01"}, None),
+        ({"ends": "date", "ends_on": "2026-03-01"}, datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)),
+        ({"ends": "date", "ends_on": "2027-03-01"}, datetime(2027, 3, 1, 23, 59, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: datetime | None) -> None:
+    with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
+        form = NewKeyForm({**VALID, **changes})
+        assert form.is_valid()
+        assert form.ends_at() == ends_at
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"name": ""}, "name", "This field is required."),
+        ({"name": "x" * 65}, "name", "Ensure this value has at most 64 characters (it has 65)."),
+        ({"permissions": []}, "permissions", "Choose at least one permission."),
+        (
+            {"permissions": ["lookup:user"]},
+            "permissions",
+            "Select a valid choice. lookup:user is not one of the available choices.",
+        ),
+        (
+            {"requested": ["imagehost:upload"]},
+            "requested",
+            "Select a valid choice. imagehost:upload is not one of the available choices.",
+        ),
+        ({"requested": ["lookup:user"], "reason": "  "}, "reason", "Write what you need it for."),
+        ({"ends": "date"}, "ends_on", "Choose the last day."),
+        ({"ends": "date", "ends_on": "2026-02-28"}, "ends_on", "This day has passed."),
+        (
+            {"ends": "date", "ends_on": "2027-03-02"},
+            "ends_on",
+            "Choose a day within the next 365 days, or choose “Never”.",
+        ),
+        ({"ends": "31"}, "ends", "Select a valid choice. 31 is not one of the available choices."),
+        ({"form_id": "?"}, "form_id", "Enter a valid value."),
+    ],
+)
+def test_each_mistake_is_named_at_its_field(changes: dict[str, object], field: str, message: str) -> None:
+    with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
+        assert NewKeyForm({**VALID, **changes}).errors == {field: [message]}
+
+
+def test_a_field_that_some_choices_need_is_not_called_optional() -> None:
+    with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
+        form = NewKeyForm({**VALID, "requested": ["lookup:user"], "ends": "date"})
+    assert set(form.errors) == {"reason", "ends_on"}
+    for name in form.errors:
+        label = " ".join(parsed(form[name].as_field_group()).text_content().split())
+        assert "(needed for permissions that need approval)" in label or "(for “On a date”)" in label
+        assert "optional" not in label
+
+
+def test_a_form_with_a_mistake_comes_back_and_makes_no_key(client: Client, user: User) -> None:
+    answer = client.post(NEW, {**VALID, "name": ""})
+    assert answer.context["form"].errors == {"name": ["This field is required."]}
+    assert problems_of(answer) == []
+    assert not user.api_keys.exists()
+
+
+def test_a_key_may_be_made_with_requests_alone_and_has_no_permission_until_staff_grant_one(
+    client: Client, user: User
+) -> None:
+    wanted = {"permissions": [], "requested": ["lookup:user", "account"], "reason": "A bot for my club"}
+    page = client.post(NEW, {**VALID, **wanted}).content.decode()
+    assert "This key has no permissions yet." in page
+    key = user.api_keys.get()
+    assert key.permissions == []
+    asked = AccessRequest.objects.order_by("subject").values_list("subject", "key", "reason", "state")
+    assert list(asked) == [(name, key.pk, "A bot for my club", "PENDING") for name in ("account", "lookup:user")]
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(client: Client, user: User) -> None:
+    client.post(NEW, VALID)
+    key = user.api_keys.get()
+    answer = client.post(NEW, VALID)
+    assert user.api_keys.count() == 1
+    (message,) = answer.context["form"].non_field_errors()
+    assert message.startswith(f"This form was sent twice. The key {key.prefix} is made")
+    client.post(NEW, {**VALID, "form_id": FORM_ID[::-1]})
+    assert user.api_keys.count() == 2
+
+
+def test_each_form_makes_a_key_of_its_own(browser: Browser) -> None:
+    assert len({browser.open(NEW).form("form_id").fields["form_id"] for _ in range(2)}) == 2
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_of_four_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twice() -> None:
+    owner = UserFactory()
+
+    def make(form_id: str) -> bool:
+        try:
+            keys.issue(owner=owner, permissions=["account"], form_id=form_id, by=owner)
+        except ValidationError:
+            return False
+        return True
+
+    assert sum(together(4, lambda _: make(FORM_ID))) == 1
+    live_keys(owner, 22)
+    assert sum(together(4, lambda number: make(str(number)))) == 2
+    assert owner.api_keys.count() == 25
+
+
+def test_a_form_id_of_somebody_else_is_no_matter(client: Client, user: User) -> None:
+    ApiKeyFactory(form_id=FORM_ID)
+    client.post(NEW, VALID)
+    assert user.api_keys.count() == 1
+
+
+def test_25_live_keys_are_enough_and_dead_ones_do_not_count(client: Client, user: User) -> None:
+    live_keys(user, 24)
+    ApiKeyFactory(owner=user, revoked_at=timezone.now())
+    ApiKeyFactory(owner=user, expires_at=timezone.now())
+    ApiKeyFactory(owner=user, is_enabled=False)
+    assert "Your new API key" in client.post(NEW, VALID).content.decode()
+    answer = client.post(NEW, {**VALID, "form_id": FORM_ID[::-1]})
+    sentence = "You have 25 active keys, which is the limit. Revoke one that you do not need."
+    assert answer.context["form"].non_field_errors() == [sentence]
+    assert user.api_keys.live(timezone.now()).count() == 25
+
+
+def test_a_new_key_is_announced_by_mail_and_in_the_trail(
+    client: Client, user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type
+        client.post(NEW, VALID)
+    key = user.api_keys.get()
+    (letter,) = mailoutbox
+    assert letter.to == [user.email]
+    assert "A new API key was created" in letter.subject
+    assert key.prefix in letter.body
+    assert key.secret_hash not in letter.body
+    event = AuditEvent.objects.get(verb="api_key:issued")
+    assert (event.actor, event.object_id) == (user, str(key.pk))
+
+
+def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(user: User) -> None:
+    """Several ticks of one field, too."""
+    client = client_of(browser_of(user, password_age=REAUTHENTICATION_TIMEOUT))
+    assert client.get(NEW)["Location"].startswith("/accounts/reauthenticate/?")
+    wanted = {**VALID, "requested": ["account", "lookup:user"], "reason": "A bot"}
+    answer = client.post(NEW, wanted)
+    assert answer["Location"].startswith("/accounts/reauthenticate/?")
+    assert not user.api_keys.exists()
+    page = client.post(answer["Location"], {"password": PASSWORD})
+    key = user.api_keys.get()
+    assert f"{key.prefix}_" in page.content.decode()
+    assert "Your request was sent" in page.content.decode()
+    assert "Look up users and their profiles" in page.content.decode()
+    assert "no-store" in page.headers["Cache-Control"]
+    assert problems_of(page) == []
+    assert set(AccessRequest.objects.values_list("subject", flat=True)) == {"account", "lookup:user"}
