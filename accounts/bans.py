@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, receivers, users
+from accounts import audit, hooks, users
 from accounts.api_keys import records
 from accounts.models import User
 
@@ -28,7 +28,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
     ended = users.end_sessions(user)
-    receivers.call("user_banned", user)
+    hooks.call("user_banned", user)
     audit.record("user:banned", by=by, on=user, reason=reason, sessions_ended=ended)
     return user
 
@@ -44,6 +44,6 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.banned_at = None
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
-    receivers.call("ban_lifted", user)
+    hooks.call("ban_lifted", user)
     audit.record("user:ban_lifted", by=by, on=user, reason=reason)
     return user

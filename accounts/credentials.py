@@ -19,7 +19,7 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from accounts import audit, receivers, users
+from accounts import audit, hooks, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from infrastructure import limits
@@ -34,7 +34,7 @@ def end_access(*, user: User, by: User | None) -> None:
     unrevoked = list(ApiKey.objects.filter(owner=user, revoked_at=None).order_by("pk"))
     for key in unrevoked:
         keys.revoke(key=key, by=by, reason="The owner ended all access with a new password.")
-    receivers.call("access_ended", user)
+    hooks.call("access_ended", user)
     audit.record("user:access_ended", by=by, on=user, keys=len(unrevoked))
 
 

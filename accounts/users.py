@@ -16,7 +16,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, receivers
+from accounts import audit, hooks
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
@@ -159,7 +159,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     if {"plan", "plan_expires_at"} & set(values):
         records.forget_of(user)
     if "public_api_access" in values:
-        receivers.call("public_access_changed", user)
+        hooks.call("public_access_changed", user)
     data = {"old_username": old_username} if user.username != old_username else {}
     audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
     return user
@@ -236,7 +236,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     audit.record("user:deleted", by=by, on=user, reason=reason, uid=user.uid)
     end_sessions(user)
-    receivers.call("user_deleted", user)
+    hooks.call("user_deleted", user)
     # The full lock waits for transactions that add rows naming the user, and blocks further ones.
     user = User.objects.select_for_update().get(pk=user.pk)
     records.forget_deleted(user)

@@ -188,11 +188,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-# Functions of other apps, called with the user inside the transaction of each event, in order (`accounts.receivers`).
+# Functions of other apps, called with the user inside the transaction of each event, in order (`accounts.hooks`).
 RECEIVERS = {
     "user_created": ["lookup.editing.profiles.create_for"],
-    "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.documents.counters.recount_after"],
-    "access_ended": ["oidc_provider.tokens.delete_of_user"],
+    "user_banned": ["oidc_provider.revocation.delete_of_user", "lookup.documents.counters.recount_after"],
+    "access_ended": ["oidc_provider.revocation.delete_of_user"],
     "ban_lifted": ["lookup.documents.counters.recount_after"],
     "account_linked": ["lookup.documents.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.answer.privacy.note"],

@@ -17,9 +17,9 @@ from django.utils import timezone
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import new_id
 from demo import vocabulary
-from demo.population import awards, catalogue_data, growth, page_sections, pages, people
-from demo.population.pages import Page
+from demo.population import awards, catalogue_data, growth, page_sections, people, profile_pages
 from demo.population.people import LATEST
+from demo.population.profile_pages import Page
 from demo.population.rows import Rows
 from demo.seeded_random import seeded
 from lookup import ranking
@@ -250,10 +250,10 @@ def _fill_maps(profile: Profile) -> None:
     profile.settings = settings_schema.validated(showcase.MAPS_SETTINGS)
     profile.avatar, profile.banner = page.picture("avatar-7"), page.picture("banner-5")
     profile.metadata_banner = page.picture("card-5")
-    pages.add_links(page, 3, 3)
-    pages.add_audios(page, 1, is_shown=True)
-    pages.add_backgrounds(page, 1)
-    widgets, projects = pages.add_widgets(page, 2), pages.add_projects(page, 2, 2)
+    profile_pages.add_links(page, 3, 3)
+    profile_pages.add_audios(page, 1, is_shown=True)
+    profile_pages.add_backgrounds(page, 1)
+    widgets, projects = profile_pages.add_widgets(page, 2), profile_pages.add_projects(page, 2, 2)
     types = (SectionType.ABOUT_ME, SectionType.PROJECTS, SectionType.GALLERY)
     page_sections.add_sections(page, types, widgets=widgets, projects=projects, is_shown=True)
     page_sections.add_pictures(page, None, 2)

@@ -2,14 +2,14 @@
 
 from django.urls import path
 
-from imagehost.views import delivery, gallery, pages, upload
+from imagehost.views import content, gallery, pages, upload
 
 urlpatterns = [
     path("api/imagehost/upload", upload.Upload.as_view()),
     path("api/imagehost/gallery", gallery.Gallery.as_view()),
     path("api/imagehost/folders", gallery.FolderList.as_view()),
     path("api/imagehost/folders/<str:folder_id>", gallery.FolderDetail.as_view()),
-    path("media/<str:file_name>", delivery.deliver, name="deliver"),
+    path("media/<str:file_name>", content.deliver, name="deliver"),
     path("files/<str:name>", pages.file_page, name="file_page"),
     path("files/<str:name>/preview.webp", pages.file_preview, name="file_preview"),
     path("files/<str:name>/preview.png", pages.file_preview, {"is_png": True}),

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.staff_actions import ConfirmationPage, StaffAction, refused_if, through
-from oidc_provider import tokens
+from oidc_provider import revocation
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.authorize import approvals
@@ -146,7 +146,7 @@ ACCESS_TOKEN_ACTIONS = [
         "Revoke",
         "The token stops working at once. Refresh tokens of the same sign-in keep working.",
         "oidc_provider.delete_accesstoken",
-        through(tokens.revoke_access_token, "token"),
+        through(revocation.revoke_access_token, "token"),
     ),
 ]
 REFRESH_TOKEN_ACTIONS = [
@@ -155,7 +155,7 @@ REFRESH_TOKEN_ACTIONS = [
         "Revoke",
         "All tokens of the same sign-in stop working at once.",
         "oidc_provider.delete_refreshtoken",
-        through(tokens.revoke_refresh_token, "token"),
+        through(revocation.revoke_refresh_token, "token"),
     ),
 ]
 

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, receivers
+from accounts import audit, hooks
 from accounts.models import LinkedAccount, User
 
 TAKEN = "This account is linked to another user."
@@ -31,8 +31,8 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     except IntegrityError as error:  # another user linked it after the check
         raise ValidationError(TAKEN, code="taken") from error
     audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
-    receivers.call("public_access_changed", user)  # of another account than before
-    receivers.call("account_linked", user)
+    hooks.call("public_access_changed", user)  # of another account than before
+    hooks.call("account_linked", user)
     return linked
 
 
@@ -43,7 +43,7 @@ def unlink(*, user: User, kind: str, by: User | None) -> None:
     deleted, _ = LinkedAccount.objects.filter(user=user, kind=kind).delete()
     if deleted:
         audit.record("linked_account:unlinked", by=by, on=user, kind=kind)
-        receivers.call("account_linked", user)
+        hooks.call("account_linked", user)
 
 
 @transaction.atomic
@@ -59,5 +59,5 @@ def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
         name=name, avatar_url=avatar_url
     ):  # unlinked meanwhile, or another one in its place
         return False
-    receivers.call("account_linked", user)
+    hooks.call("account_linked", user)
     return True

@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from accounts import receivers
+from accounts import hooks
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, NAME_RULE, Name
 from accounts.plans import PREMIUM_PLANS, Plan
 from infrastructure.databases.folding import FoldedField
@@ -174,7 +174,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             if changed is None or "username" in changed:
                 Name.objects.claim_username(self)
             if is_new:
-                receivers.call("user_created", self)
+                hooks.call("user_created", self)
 
     @property
     def is_banned(self) -> bool:

@@ -28,7 +28,7 @@ from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
 from config.web import compression, door, hosts, request_body
 from config.web.door import Visit
-from imagehost.views import delivery
+from imagehost.views import content
 from infrastructure.requests import content_security, request_context
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -171,7 +171,7 @@ class ContentMiddleware:
         try:
             match = request.resolver_match = resolve(request.path_info, urls)
         except Resolver404:
-            return delivery.not_found(request)
+            return content.not_found(request)
         response: HttpResponse | StreamingHttpResponse = match.func(request, *match.args, **match.kwargs)
         return response
 

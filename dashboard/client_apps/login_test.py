@@ -23,7 +23,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard.client_apps import error_guide
-from oidc_provider import lifetimes, tokens
+from oidc_provider import lifetimes, revocation
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.errors import ProtocolError, ServerError, SigningUnavailable
@@ -359,7 +359,7 @@ def _scopes(under_way: LoginTest, answer: dict[str, Any]) -> Step:
 
 def _revocation(application: Application, answer: dict[str, Any], now: datetime) -> Step:
     step = Step("Tokens revoked", "Only your consent remains after this test, under Connected apps.")
-    tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
+    revocation.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
         claims.userinfo(claims.bearer(answer["access_token"], now))
     except ProtocolError as error:

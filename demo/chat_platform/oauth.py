@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
 
-from demo.chat_platform import pages, shapes
+from demo.chat_platform import shapes, web_pages
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
@@ -101,25 +101,27 @@ def _show(world: World, asked: Any) -> web.Response:
     """`asked`: the query, one of aiohttp's mappings."""
     problem = _problem(world, asked)
     if problem:
-        return pages.refusal(problem)
+        return web_pages.refusal(problem)
     question = "An app asks for your account here: your id, name and picture."
-    return pages.answer("Simulated chat platform", pages.form(question, pages.choice_of_members(world)))
+    return web_pages.answer("Simulated chat platform", web_pages.form(question, web_pages.choice_of_members(world)))
 
 
 def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
     """Both: mappings of aiohttp."""
     problem = _problem(world, asked)
     if problem:
-        return pages.refusal(problem)
+        return web_pages.refusal(problem)
     state = {"state": asked["state"]} if "state" in asked else {}
     if form.get("decision") != "allow":
         description = "The resource owner or authorization server denied the request"
-        return pages.back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
+        return web_pages.back(
+            asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state}
+        )
     chat_id = str(form.get("other") or form.get("member") or "")
     if chat_id not in world.accounts:
-        return pages.answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
+        return web_pages.answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
     code = Code(chat_id, asked["redirect_uri"], asked["scope"], asked.get("code_challenge", ""), time.time())
-    return pages.back(asked["redirect_uri"], {"code": grants.issue(code), **state})
+    return web_pages.back(asked["redirect_uri"], {"code": grants.issue(code), **state})
 
 
 def _problem(world: World, asked: Any) -> str:

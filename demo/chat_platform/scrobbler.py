@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from demo.chat_platform import pages, shapes
+from demo.chat_platform import shapes, web_pages
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
@@ -62,22 +62,22 @@ def routes(world: World) -> list[web.RouteDef]:
 def _show(asked: Any) -> web.Response:
     """`asked`: the query, one of aiohttp's mappings."""
     if problem := _problem(asked):
-        return pages.refusal(problem)
-    return pages.answer("Simulated scrobbler", pages.form("An app asks what you listen to.", NAME))
+        return web_pages.refusal(problem)
+    return web_pages.answer("Simulated scrobbler", web_pages.form("An app asks what you listen to.", NAME))
 
 
 def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:
     """`asked`, `form`: mappings of aiohttp. A refusal goes back without a token; the real service stays on its page."""
     name = str(form.get("name", "")).strip()
     if problem := _problem(asked):
-        return pages.refusal(problem)
+        return web_pages.refusal(problem)
     if form.get("decision") != "allow":
         return web.Response(status=303, headers={"Location": asked["cb"]})
     if not name:
-        return pages.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
+        return web_pages.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
     token = secrets.token_urlsafe(24)
     tokens[token] = (name, time.time())
-    return pages.back(asked["cb"], {"token": token})
+    return web_pages.back(asked["cb"], {"token": token})
 
 
 def _problem(asked: Any) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from accounts.models import User
 from accounts.plans import PREMIUM_PLANS, Plan
 from demo.population import styles
-from demo.population.pages import Page
 from demo.population.people import LATEST
+from demo.population.profile_pages import Page
 from lookup.documents import bulk
 from lookup.editing import unlocking
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule

@@ -13,9 +13,9 @@ from django.db.models import F
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import RESERVED_KEYS, NameKind
 from accounts.models.users import UidCounter
-from demo.population import awards, page_sections, pages, people, talk
-from demo.population.pages import Page
+from demo.population import awards, page_sections, people, profile_pages, talk
 from demo.population.people import LATEST, Member
+from demo.population.profile_pages import Page
 from demo.population.rows import Rows
 from demo.population.talk import Talk
 from lookup.documents import bulk, documents, queries, rendering
@@ -121,12 +121,12 @@ def _name(user: User, name: str, kind: NameKind) -> Name:
 def _fill(member: Member, rows: Rows) -> Made:
     user, level = member.user, member.level
     rows.add(user, _name(user, user.username, NameKind.USERNAME), *member.linked)
-    profile = pages.new_profile(member, user.username, is_main=True)
+    profile = profile_pages.new_profile(member, user.username, is_main=True)
     rows.add(profile)
     page = Page(profile, member.user.username, member.rng, rows)
     if level >= LIGHT:
-        pages.write_texts(page)
-        pages.add_links(page, 0, 3 + 2 * level)
+        profile_pages.write_texts(page)
+        profile_pages.add_links(page, 0, 3 + 2 * level)
     if level >= DECORATED:
         _decorate(page, level)
     for name in member.aliases:
@@ -136,13 +136,13 @@ def _fill(member: Member, rows: Rows) -> Made:
 
 def _decorate(page: Page, level: int) -> None:
     rng, is_full = page.rng, level == FULL
-    pages.decorate(page, share=0.6 if is_full else 0.25)
-    widgets = pages.add_widgets(page, 3) if rng.chance(0.9 if is_full else 0.3) else []
-    projects = pages.add_projects(page, 1, 5) if rng.chance(0.9 if is_full else 0.3) else []
+    profile_pages.decorate(page, share=0.6 if is_full else 0.25)
+    widgets = profile_pages.add_widgets(page, 3) if rng.chance(0.9 if is_full else 0.3) else []
+    projects = profile_pages.add_projects(page, 1, 5) if rng.chance(0.9 if is_full else 0.3) else []
     if rng.chance(0.9 if is_full else 0.5):
-        pages.add_audios(page, 3)
+        profile_pages.add_audios(page, 3)
     if rng.chance(0.9 if is_full else 0.6):
-        pages.add_backgrounds(page, 3)
+        profile_pages.add_backgrounds(page, 3)
     types = rng.some(list(SectionType), 4, 9) if is_full else rng.some(list(SectionType), 1, 3)
     if projects and SectionType.PROJECTS not in types:
         types.append(SectionType.PROJECTS)
@@ -155,11 +155,11 @@ def _add_alias(member: Member, name: str, rows: Rows) -> None:
     """Every fourth alias shows a small profile of its own; the others lead to the username."""
     rng, profile = member.rng, None
     if rng.chance(0.25):
-        profile = pages.new_profile(member, name, is_main=False)
+        profile = profile_pages.new_profile(member, name, is_main=False)
         rows.add(profile)
         page = Page(profile, name, rng, rows)
-        pages.write_texts(page)
-        pages.add_links(page, 1, 3)
+        profile_pages.write_texts(page)
+        profile_pages.add_links(page, 1, 3)
     key = _name(member.user, name, NameKind.ALIAS)
     created_at = rng.timestamp(member.joined_at, LATEST)
     redirects = profile is None and rng.chance(0.8)

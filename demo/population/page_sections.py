@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from demo.population import catalogue_data, sentences
-from demo.population.pages import Page
+from demo.population.profile_pages import Page
 from lookup.documents import bulk
 from lookup.models import GalleryItem, Project, Section, Widget
 from lookup.shapes.sections import SKILL_GROUPS, Alignment, SectionType

@@ -12,7 +12,7 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, receivers, users
+from accounts import audit, hooks, users
 from accounts.models import User
 from lookup.documents import documents
 from lookup.editing import uploads
@@ -188,7 +188,7 @@ def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
     users.check_may_act_for(owner=user, by=by)
     if User.objects.filter(pk=user.pk).exclude(public_api_access=is_public).update(public_api_access=is_public):
         user.public_api_access = is_public
-        receivers.call("public_access_changed", user)
+        hooks.call("public_access_changed", user)
         audit.record("user:changed", by=by, on=user, changed=["public_api_access"], public_api_access=is_public)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
-from oidc_provider import tokens
+from oidc_provider import revocation
 from oidc_provider.applications import application_rules, scopes
 from oidc_provider.models import Application, new_client_id
 
@@ -134,7 +134,7 @@ def revoke_tokens(*, application: Application, by: User | None, reason: str = ""
     """Delete every code and token of the app; approvals are kept."""
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
-    tokens.delete_of_application(application)
+    revocation.delete_of_application(application)
     _record("tokens_revoked", application, by, reason)
     return application
 
@@ -147,7 +147,7 @@ def suspend(*, application: Application, by: User | None, reason: str) -> Applic
         application.suspended_at = timezone.now()
         application.suspension_reason = reason
         application.save(update_fields=["suspended_at", "suspension_reason", "updated"])
-        tokens.delete_of_application(application)
+        revocation.delete_of_application(application)
         _record("suspended", application, by, reason)
     return application
 
@@ -216,7 +216,7 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
     """Delete the app with its approvals and tokens."""
     application = _locked(application)
     _record("deleted", application, by, reason)
-    tokens.delete_of_application(application)
+    revocation.delete_of_application(application)
     # The full lock waits for transactions that add a row of the app, and blocks new ones.
     Application.objects.select_for_update().get(pk=application.pk).delete()
 
@@ -225,7 +225,7 @@ def delete_of_user(user: User) -> None:
     """Before an account is deleted, delete its apps, and its codes and tokens of all apps."""
     for application in user.applications.order_by("pk"):
         delete(application=application, by=None, reason="The owner's account was deleted.")
-    tokens.delete_of_user(user)
+    revocation.delete_of_user(user)
 
 
 def hold(application: Application) -> Application:

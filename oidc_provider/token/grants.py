@@ -18,7 +18,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts.models import User
 from infrastructure.hashing import digest
-from oidc_provider import tokens
+from oidc_provider import revocation
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.applications.scopes import in_order, parse
@@ -62,7 +62,7 @@ def _exchanged(found: Presented, form: Parameters, now: datetime) -> dict[str, A
     if found.pk is None:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
     if found.used_at is not None:
-        tokens.revoke_family(found.family, found.application_id)
+        revocation.revoke_family(found.family, found.application_id)
         raise InvalidGrant("The code was used before; every token that came from it is revoked.")
     if found.expires_at <= now or not found.subject.is_active:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
@@ -85,7 +85,7 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
     required(form, "refresh_token")
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
         if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > _grace_period():
-            tokens.revoke_family(found.family, found.application_id)
+            revocation.revoke_family(found.family, found.application_id)
         raise InvalidGrant("The refresh token was used before.")
     if found.pk is None or found.expires_at <= now or not found.subject.is_active:
         raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from infrastructure.requests.http_messages import Answer, Request
-from oidc_provider import endpoints, parameters, tokens
+from oidc_provider import endpoints, parameters, revocation
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.endpoints import Endpoint
@@ -71,7 +71,7 @@ class Revoke(Endpoint):
         form = parameters.form_of(request)
         application_id = clients.authenticated_id(_credentials(request, form))
         parameters.required(form, "token")
-        tokens.revoke(form.get("token"), application_id)
+        revocation.revoke(form.get("token"), application_id)
         return endpoints.answer(request, b"")
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import JobRun, User
 from demo import image_files
-from demo.population import pages
+from demo.population import profile_pages
 from imagehost.examining import probing
 from infrastructure.requests import http_messages
 from lookup.documents.registry import INCLUDES
@@ -114,4 +114,4 @@ def test_the_demo_knows_what_is_in_its_files(tmp_path: Path) -> None:
         probe = probing.probe(Path(shutil.copy(sample.path, tmp_path)))
         assert (probe.mime, probe.width, probe.height) == (sample.mime, *sample.size)
         assert probe.duration_ms == sample.duration_ms
-    assert pages.FILMS == {"film-1": ((480, 270), 4.0)}
+    assert profile_pages.FILMS == {"film-1": ((480, 270), 4.0)}

@@ -6,7 +6,6 @@ from django.utils import timezone
 from accounts import audit
 from accounts.management.base import JobCommand
 from infrastructure.databases import batches
-from oidc_provider import tokens
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_log
 
