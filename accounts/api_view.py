@@ -6,8 +6,8 @@
         def get(self, request: ApiRequest, chat_id: str) -> HttpResponse:
             return json_response(json_bytes(members.presence_of(chat_id)))
 
-A handler returns a response and raises an ApiError for everything else. One of a HotView takes a `http_messages.Request` and
-returns the bytes of the body.
+A handler returns a response and raises an ApiError for everything else. One of a HotView takes a
+`http_messages.Request` and returns the bytes of the body.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operations on user accounts, for staff, commands and owners. People sign up through `accounts.sign_up.account_adapter`."""
+"""Operations on user accounts, for staff, commands and owners. `accounts.sign_up` is the way of visitors."""
 
 from __future__ import annotations
 

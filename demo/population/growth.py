@@ -46,8 +46,8 @@ def grow(
     """Make the missing ones of the first `users` members of this seed; return their number.
 
     Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them
-    in their order; without it one for each core, where `worker_processes.may_fork`. The members are the same in any case.
-    `report` is called after each batch.
+    in their order; without it one for each core, where `worker_processes.may_fork`. The members are the same in any
+    case. `report` is called after each batch.
     """
     prepare()
     made, ahead = 0, deque[Batch]()

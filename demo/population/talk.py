@@ -43,7 +43,8 @@ class Talk:
         self.likes = [like for like in self.likes if like.user_id in present and like.comment_id in kept]
 
     def count(self, present: Mapping[str, bool]) -> dict[str, int]:
-        """Set the counters of the comments; those of the profile. As `lookup.documents.counters` counts: without the banned."""
+        """Set the counters of the comments and return the profile's. Banned users do not count, as in
+        `lookup.documents.counters`."""
         likes = Counter(like.comment_id for like in self.likes if present[like.user_id])
         replies = Counter(reply.parent_id for reply in self.replies if present[reply.author_id])
         for comment in [*self.comments, *self.replies]:

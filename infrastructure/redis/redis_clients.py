@@ -1,4 +1,4 @@
-"""The client of Redis that caches, sessions and visits use: it measures its calls (`infrastructure.metrics.engine_time`)."""
+"""The client of Redis of caches, sessions and visits: it measures its calls (`infrastructure.metrics.engine_time`)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.serializers import current, earlier, fields, leaderboard, rows
 from lookup.serializers.rows import WholeProfile
-from lookup.shapes import addresses, sections, settings_fields, settings_schema, svg
+from lookup.shapes import addresses, sections, settings_fields, settings_schema, strict_fields, svg
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
@@ -44,7 +44,7 @@ RENDERING_MODULES = (
     settings_fields,
     settings_schema,
     svg,
-    values,
+    strict_fields,
 )
 _COLUMNS = (
     *("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", "leaderboard_digest"),

@@ -1,6 +1,7 @@
 """The read model: what the lookups serve, as the text that they serve.
 
-Written by `lookup.documents.documents` and `lookup.documents.counters` alone; `manage.py check_documents` compares it with the tables.
+Only `lookup.documents.documents` and `lookup.documents.counters` write it; `manage.py check_documents` compares it with
+the tables.
 """
 
 from __future__ import annotations

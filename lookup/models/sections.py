@@ -12,7 +12,7 @@ from lookup.shapes.sections import Alignment, SectionType
 
 
 class Section(models.Model):
-    """`config` is what `lookup.shapes.sections` validates for the type; one that no longer does is left out of answers."""
+    """`config`: as `lookup.shapes.sections` validates it for the type; answers leave out one that no longer passes."""
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="sections")

@@ -1,7 +1,7 @@
 """The settings objects of a profile: keys, defaults, and the same settings in the two earlier profiles.
 
-Pure rules over the table in `lookup.shapes.settings_fields`. A row stores what differs from the defaults; an answer shows
-everything. Any is JSON throughout.
+Pure rules over the table in `lookup.shapes.settings_fields`. A row stores what differs from the defaults; an answer
+shows everything. Any is JSON throughout.
 """
 
 import copy

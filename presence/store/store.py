@@ -70,7 +70,7 @@ class StoreState:
 
 
 class PresenceStore:
-    """See the module. Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.worker.lease`).
+    """Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.worker.lease`).
 
     A write with the token of a term that is over raises LeaseLost and changes nothing.
     """

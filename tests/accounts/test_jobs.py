@@ -29,7 +29,7 @@ def taken(by: str) -> Lease:
 
 
 def row(name: str = "sweep") -> dict[str, object]:
-    """Everything that is recorded and not empty, its name and making aside, and what `config.operations.job_reports` notes."""
+    """Return what is recorded and not empty, without the name, `created_at` and what `job_reports` notes."""
     (values,) = JobRun.objects.filter(pk=name).values()
     left_out = {"name", "created_at", "is_reported", "reported_at"}
     return {key: value for key, value in values.items() if value not in {None, ""} and key not in left_out}

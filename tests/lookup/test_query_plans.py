@@ -167,8 +167,8 @@ def test_ranking_walks_an_index_from_its_start(
     many: None, monkeypatch: pytest.MonkeyPatch, board: Board, index: str
 ) -> None:
     monkeypatch.setattr(ranking, "DEPTH", 3)
-    (ranking,) = [one for one in statements.of(lambda: ranking._best(board)) if one.name.startswith("SELECT")]
-    steps = _explained(ranking)
+    (ranked,) = [one for one in statements.of(lambda: ranking._best(board)) if one.name.startswith("SELECT")]
+    steps = _explained(ranked)
     assert _uses(steps, index), steps
     unwanted = ("Sort", "Seq Scan", "TEMP B-TREE", "Hash")
     assert [step for step in steps if any(word in step for word in unwanted)] == []

@@ -1,7 +1,7 @@
 """The process beside a web worker that has the decoders loaded and forks a confined child for each file.
 
-Started as `python -m imagehost.examining.prober.zygote <descriptor of the control socket>`. It reads no file itself, has no
-secret and never imports Django. It ends when its worker ends, which closes the control socket.
+Started as `python -m imagehost.examining.prober.zygote <descriptor of the control socket>`. It reads no file itself,
+has no secret and never imports Django. It ends when its worker ends, which closes the control socket.
 """
 
 import fcntl
