@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
+from accounts import rate_limits
 from accounts.api_keys import records, uses
 from infrastructure import hashing, limits
 from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
@@ -37,7 +38,7 @@ class ApiRequest(HttpRequest):
 
 def address_window() -> Window:
     """The window of the address that the request being served came from."""
-    return limits.API_ADDRESS.of(client_address.current.get())
+    return rate_limits.API_ADDRESS.of(client_address.current.get())
 
 
 def count_address() -> None:
@@ -49,7 +50,7 @@ def count_address() -> None:
 def address_limited(seconds_left: int) -> AddressRateLimited:
     """`seconds_left`: until the address's window ends."""
     resets_at = math.ceil(time.time()) + seconds_left
-    return AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
+    return AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
 
 
 def header_credential(request: http_messages.Request) -> str | None:
@@ -85,12 +86,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
     if len(secret) > MAX_LENGTH or not secret.isascii():
         count_address()
         raise InvalidApiKey
-    asked = KeyRequest(
-        address=address_window(),
-        secret_hash=hashing.digest(secret),
-        permission=permission,
-        now=now,
-    )
+    asked = _asked(hashing.digest(secret), permission, now)
     answer = limits.check_key(asked, _record_of)
     record = answer.record
     if record is not None:
@@ -102,6 +98,11 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
         raise UsageExceeded
     uses.buffer.note((record.key_id, now, 1))
     return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))
+
+
+def _asked(secret_hash: str, permission: str, now: datetime, *, is_counted: bool = True) -> KeyRequest:
+    windows = rate_limits.API_KEY, rate_limits.API_PREMIUM_KEY
+    return KeyRequest(address_window(), secret_hash, permission, now, *windows, is_counted)
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:
@@ -118,13 +119,7 @@ def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | N
     `secret_hash`: as `hashing.digest` makes it. It counts neither against limits nor as a use of the key; a used-up
     quota is ignored. LimitsUnavailable as `limits`.
     """
-    asked = KeyRequest(
-        address=address_window(),
-        secret_hash=secret_hash,
-        permission=permission,
-        now=now,
-        is_counted=False,
-    )
+    asked = _asked(secret_hash, permission, now, is_counted=False)
     answer = limits.check_key(asked, records.load)
     return None if answer.verdict is Verdict.OK else _refusal(answer)
 

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from accounts import audit, hooks, users
+from accounts import audit, hooks, rate_limits, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from infrastructure import limits
@@ -46,7 +46,7 @@ def note_failure(user: User | None, *, method: str) -> None:
     """
     if user is None:
         return
-    windows = limits.SIGN_IN_FAILURES.of(user.pk), limits.ALL_SIGN_IN_FAILURES.of()
+    windows = rate_limits.SIGN_IN_FAILURES.of(user.pk), rate_limits.ALL_SIGN_IN_FAILURES.of()
     try:
         is_too_many = limits.take(*windows)
     except LimitsUnavailable:  # the form answers all the same; an event is not worth an outage

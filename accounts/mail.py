@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import EmailMessage
 
+from accounts import rate_limits
 from infrastructure import limits
 from infrastructure.hashing import digest
 from infrastructure.limits import LimitsUnavailable
@@ -43,9 +44,11 @@ def send(message: EmailMessage, *, is_notice: bool) -> bool:
 
 def _is_over_limit(address: str, *, is_notice: bool) -> bool:
     try:
-        if not limits.hit(limits.MAILS.of(address), limits.MAILS_OF_A_DAY.of(address)):
+        if not limits.hit(rate_limits.MAILS.of(address), rate_limits.MAILS_OF_A_DAY.of(address)):
             return False
-        return not is_notice or bool(limits.hit(limits.NOTICES.of(address), limits.NOTICES_OF_A_DAY.of(address)))
+        return not is_notice or bool(
+            limits.hit(rate_limits.NOTICES.of(address), rate_limits.NOTICES_OF_A_DAY.of(address))
+        )
     except LimitsUnavailable:
         if is_notice:  # signed-in pages need no store of limits
             return False

@@ -9,9 +9,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
-from accounts import authentication
+from accounts import authentication, rate_limits
 from accounts.api_view import ApiView
-from infrastructure import limits
 from infrastructure.requests.errors import (
     AddressRateLimited,
     ApiError,
@@ -35,7 +34,7 @@ KEY_ERRORS = (MissingApiKey, *_REFUSED_KEYS)
 ACCOUNT_KEY_ERRORS = (MissingAccountKey, *_REFUSED_KEYS)
 COMMON_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
     Forbidden,
-    AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=42, resets_at=1780000000),
+    AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=42, resets_at=1780000000),
     Unavailable,
 )
 

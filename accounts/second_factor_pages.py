@@ -22,7 +22,7 @@ from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from accounts import second_factor
+from accounts import rate_limits, second_factor
 from accounts.models import User
 from infrastructure import limits
 from infrastructure.hashing import digest
@@ -60,7 +60,7 @@ class PasskeyLoginView(LoginWebAuthnView):
     A challenge is good for one attempt."""
 
     COOKIE = f"{settings.NARROW_COOKIE_PREFIX}passkey_challenge"
-    LIFETIME = limits.PASSKEY_CHALLENGES.window
+    LIFETIME = rate_limits.PASSKEY_CHALLENGES.window
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """`args`, `kwargs`: of the URL, here and below."""
@@ -97,7 +97,7 @@ class PasskeyLoginView(LoginWebAuthnView):
             )
         except signing.BadSignature:
             return None
-        return None if limits.take(limits.PASSKEY_CHALLENGES.of(digest(state["challenge"]))) else state
+        return None if limits.take(rate_limits.PASSKEY_CHALLENGES.of(digest(state["challenge"]))) else state
 
 
 login_with_passkey = PasskeyLoginView.as_view()

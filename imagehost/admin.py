@@ -21,9 +21,8 @@ from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
 from accounts.plans import ALLOWANCES
-from imagehost import names
+from imagehost import media, names
 from imagehost.errors import FolderExists
-from imagehost.examining import media
 from imagehost.folders import folders, rules
 from imagehost.folders.folders import Changes
 from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage

@@ -1,6 +1,6 @@
 """The errors of the image host (docs/spec/image-host.md)."""
 
-from imagehost.examining import media
+from imagehost import media
 from infrastructure.requests import errors
 from infrastructure.requests.errors import ApiError
 

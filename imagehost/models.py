@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.users import new_id
-from imagehost import names
-from imagehost.examining import media
+from imagehost import media, names
 from infrastructure.databases.folding import FoldedField
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-from imagehost.examining import media
+from imagehost import media
 from infrastructure import text_rules
 
 MAX_LENGTH = 32  # characters, of a folder's name and of its password

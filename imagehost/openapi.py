@@ -16,6 +16,7 @@ from rest_framework import serializers
 
 from accounts import openapi as shared
 from accounts.plans import ALLOWANCES, Plan
+from imagehost import media
 from imagehost.errors import (
     Busy,
     FileTooLarge,
@@ -31,7 +32,6 @@ from imagehost.errors import (
     UploadFailed,
     UploadsUnavailable,
 )
-from imagehost.examining import media
 from imagehost.folders.listing import MAX_LIMIT
 from imagehost.serializers import (
     CountedFolderSerializer,

@@ -11,10 +11,10 @@ from datetime import date, datetime, timedelta
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
 
+from accounts import rate_limits
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
 from dashboard.access_requests import BY_REQUEST
 from dashboard.models import AccessRequest
-from infrastructure import limits
 from infrastructure.requests.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 
 DAYS = 30
@@ -201,8 +201,8 @@ class Limits:
 
 def limits_of(owner: User, now: datetime) -> Limits:
     is_premium = owner.is_premium(now)
-    key = limits.API_PREMIUM_KEY if is_premium else limits.API_KEY
-    return Limits(key.amount, limits.API_ADDRESS.amount, is_premium)
+    key = rate_limits.API_PREMIUM_KEY if is_premium else rate_limits.API_KEY
+    return Limits(key.amount, rate_limits.API_ADDRESS.amount, is_premium)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from infrastructure import limits
+from accounts import rate_limits
 from oidc_provider import errors
 from oidc_provider.errors import APP_DISABLED, CLIENT, EVERY, TOKEN, USERINFO, ErrorPage, ErrorRedirect, ProtocolError
 
@@ -78,7 +78,7 @@ def _rows() -> Iterator[ErrorGuide]:
         "429",
         EVERY,
         429,
-        f"More than {limits.PROTOCOL.amount} requests within a minute came to this endpoint from one address.",
+        f"More than {rate_limits.PROTOCOL.amount} requests within a minute came to this endpoint from one address.",
         "Wait for the seconds in X-Retry-After. Refresh tokens when they are due, not on every page; read discovery "
         "and the key set once and keep them.",
     )

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from accounts import plans
+from accounts import plans, rate_limits
 from dashboard.client_apps import error_guide
 from imagehost import errors as imagehost
-from infrastructure import limits
 from infrastructure.requests import errors
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup
@@ -63,7 +62,7 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         errors.Forbidden(),
         errors.NotFound(),
         errors.MethodNotAllowed([]),
-        errors.AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=1, resets_at=0),
+        errors.AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=1, resets_at=0),
         errors.Unavailable(),
     ),
     "key": (errors.MissingApiKey(), *_KEY_ERRORS, _KEY_LIMIT),
@@ -92,9 +91,9 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
     "folders": (imagehost.InvalidBody(), imagehost.FolderExists(), imagehost.FolderNotFound()),
 }
 _AMOUNTS = {
-    "api": limits.API_ADDRESS.amount,
-    "key": limits.API_KEY.amount,
-    "premium_key": limits.API_PREMIUM_KEY.amount,
+    "api": rate_limits.API_ADDRESS.amount,
+    "key": rate_limits.API_KEY.amount,
+    "premium_key": rate_limits.API_PREMIUM_KEY.amount,
 }
 # Where an endpoint answers an error for another reason than the class says.
 _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {

@@ -17,15 +17,14 @@ from types import MappingProxyType
 from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
-from accounts import plans
+from accounts import plans, rate_limits
 from accounts.api_keys import keys
 from dashboard.api_keys import queries as keys_queries
 from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
-from imagehost.examining import media
+from imagehost import media
 from imagehost.folders import folders, rules
 from imagehost.receiving import uploaders
-from infrastructure import limits
 from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.lifetimes import in_words
@@ -48,10 +47,10 @@ def values() -> dict[str, str]:
         "upload_cdn_url": settings.UPLOAD_CDN_URL,
         "asset_url": settings.ASSET_URL,
         "image_cdn_url": settings.IMAGE_CDN_URL,
-        "protocol_limit": limits.PROTOCOL.amount,
-        "address_limit": limits.API_ADDRESS.amount,
-        "key_limit": limits.API_KEY.amount,
-        "premium_key_limit": limits.API_PREMIUM_KEY.amount,
+        "protocol_limit": rate_limits.PROTOCOL.amount,
+        "address_limit": rate_limits.API_ADDRESS.amount,
+        "key_limit": rate_limits.API_KEY.amount,
+        "premium_key_limit": rate_limits.API_PREMIUM_KEY.amount,
         "code_lifetime": in_words(oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
         "request_lifetime": in_words(int(settings.AUTHORIZATION_REQUEST_LIFETIME.total_seconds())),
         "access_seconds": oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS,

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from dashboard import versions
 from dashboard.versions import CHANGED, VersionField
-from imagehost import names
-from imagehost.examining import media
+from imagehost import media, names
 from imagehost.folders.folders import Changes
 from imagehost.folders.listing import MAX_LIMIT, FileFilters
 from imagehost.models import (

@@ -26,9 +26,8 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
-from imagehost import names
+from imagehost import media, names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
-from imagehost.examining import media
 from imagehost.folders import albums, listing
 from imagehost.models import File, Folder
 from imagehost.pages import file_pages

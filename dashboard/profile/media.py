@@ -12,8 +12,10 @@ from typing import Any, cast
 from django.core.exceptions import ValidationError
 from django.core.files import File
 
+from accounts import rate_limits
 from accounts.models import User
-from imagehost.examining import media, probing
+from imagehost import media
+from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.storing.storage import Bucket, ObjectMissing, incoming_directory
 from infrastructure import limits
@@ -81,12 +83,12 @@ def card(asset: Asset) -> bytes:
 def _count(user: User) -> None:
     """ValidationError, with a sentence."""
     try:
-        seconds_left = limits.hit(limits.PROFILE_UPLOADS.of(user.pk))
+        seconds_left = limits.hit(rate_limits.PROFILE_UPLOADS.of(user.pk))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise ValidationError(_TROUBLE) from None
     if seconds_left:
-        amount = limits.PROFILE_UPLOADS.amount
+        amount = rate_limits.PROFILE_UPLOADS.amount
         raise ValidationError(f"At most {amount} files a minute. Try again in {seconds_left} s.")
 
 

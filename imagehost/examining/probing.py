@@ -13,9 +13,9 @@ from typing import Literal
 from django.core.exceptions import ValidationError
 from prometheus_client import Histogram
 
-from imagehost.examining import media
-from imagehost.examining.media import FileFacts, MediaType
+from imagehost import media
 from imagehost.examining.prober import client, wire
+from imagehost.media import FileFacts, MediaType
 from imagehost.storing.storage import incoming_directory
 
 EXAMINATIONS = Histogram(

@@ -13,6 +13,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from accounts import rate_limits
 from accounts.models import User
 from accounts.sign_up import passwords
 from imagehost.models import Folder
@@ -52,9 +53,9 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
     PasswordsBusy."""
     address = client_address.current.get()
     seconds_left = limits.hit(
-        limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
-        limits.FOLDER_GUESSES_OF_ADDRESS.of(address),
-        limits.FOLDER_GUESSES_AT_FOLDER.of(folder.pk),
+        rate_limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
+        rate_limits.FOLDER_GUESSES_OF_ADDRESS.of(address),
+        rate_limits.FOLDER_GUESSES_AT_FOLDER.of(folder.pk),
     )
     if seconds_left:
         raise TooManyGuesses(seconds_left)

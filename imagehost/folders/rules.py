@@ -15,7 +15,7 @@ from django.db.models import F, Q
 
 from accounts import users
 from accounts.models import User
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import MAX_PATTERN_LENGTH, File, Folder, FolderRule, MatchKind
 from imagehost.receiving import routing, uploads
 from infrastructure import text_rules

@@ -14,8 +14,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from accounts.models import User
-from imagehost import names
-from imagehost.examining import media
+from imagehost import media, names
 from imagehost.folders.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from imagehost.pages import embeds

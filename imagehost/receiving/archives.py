@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
+from accounts import rate_limits
 from imagehost import names
 from imagehost.models import File
 from imagehost.storing import storage
@@ -43,7 +44,7 @@ class Refused(Exception):
 def count() -> None:
     """Count an archive for the client's address. Raises Refused."""
     try:
-        seconds_left = limits.hit(limits.ARCHIVES.of(client_address.current.get()))
+        seconds_left = limits.hit(rate_limits.ARCHIVES.of(client_address.current.get()))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise Refused(503, PAUSE) from None

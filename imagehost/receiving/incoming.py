@@ -29,7 +29,7 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
 from django.utils.http import parse_header_parameters
 
-from accounts import authentication
+from accounts import authentication, rate_limits
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
@@ -76,7 +76,7 @@ Meta = Mapping[str, Any]  # WSGI's environ
 
 
 class TooManyUploads(ApiError):
-    """The user is over `limits.PAGE_UPLOADS`, which counts files sent on pages."""
+    """The user is over `rate_limits.PAGE_UPLOADS`, which counts files sent on pages."""
 
     status = 429
     code = "RATE_LIMITED"
@@ -84,7 +84,7 @@ class TooManyUploads(ApiError):
     def __init__(self, seconds_left: int) -> None:
         super().__init__(seconds_left)
         self.seconds_left = seconds_left
-        self.error = f"At most {limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
+        self.error = f"At most {rate_limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": str(self.seconds_left)}
@@ -355,7 +355,7 @@ class PageReceiver(_Receiver):
 def _count_page_file(owner_id: str) -> None:
     """Count one file sent on a page. Raises TooManyUploads, UploadsUnavailable."""
     try:
-        seconds_left = limits.hit(limits.PAGE_UPLOADS.of(owner_id))
+        seconds_left = limits.hit(rate_limits.PAGE_UPLOADS.of(owner_id))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise UploadsUnavailable from None

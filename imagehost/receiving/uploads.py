@@ -24,8 +24,8 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.examining import probing
-from imagehost.examining.media import FileFacts
 from imagehost.examining.probing import InvalidMedia, ProberFailed
+from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
 from imagehost.receiving import routing
 from imagehost.storing import files, quotas, removals, storage

@@ -22,7 +22,8 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from accounts.jobs import let_go_of_connections
-from imagehost.examining import media, probing
+from imagehost import media
+from imagehost.examining import probing
 from imagehost.examining.prober import confinement
 from imagehost.examining.probing import InvalidMedia, Preview, ProberFailed
 from imagehost.models import File, FileQuerySet, PreviewState, PreviewTurn

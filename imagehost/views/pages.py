@@ -18,12 +18,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
-from imagehost import delivery, names
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import delivery, media, names
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.folders import folder_access
 from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
+from imagehost.media import MediaType
 from imagehost.models import File, Folder, PreviewState
 from imagehost.pages import album_pages, file_pages
 from imagehost.pages.file_pages import Tile, Ways

@@ -16,9 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts import rate_limits
 from accounts.http import SignedInRequest, single_parameter
 from accounts.models import User
-from infrastructure import limits
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import sentences
 from lookup.documents import resolve
@@ -118,7 +118,7 @@ def vote(request: SignedInRequest, name: str) -> HttpResponse:
         raise Http404
 
     def run() -> None:
-        count(limits.VOTES, request.user)
+        count(rate_limits.VOTES, request.user)
         owner = User(pk=user.id)
         if chosen == "withdraw":
             feedback.withdraw(user=owner, by=request.user)
@@ -129,12 +129,12 @@ def vote(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _like(request: SignedInRequest, comment: Comment) -> None:
-    count(limits.VOTES, request.user)
+    count(rate_limits.VOTES, request.user)
     comments.like(comment=comment, by=request.user)
 
 
 def _unlike(request: SignedInRequest, comment: Comment) -> None:
-    count(limits.VOTES, request.user)
+    count(rate_limits.VOTES, request.user)
     comments.unlike(comment=comment, by=request.user)
 
 
@@ -190,7 +190,7 @@ def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, pare
     """
     by = cast("User", request.user)
     try:
-        count(limits.COMMENTS, by)
+        count(rate_limits.COMMENTS, by)
         if not form.is_valid():
             return None
         owner = User(pk=page.user.id)

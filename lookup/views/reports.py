@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts import rate_limits
 from accounts.http import SignedInRequest
 from accounts.models import User
-from infrastructure import limits
 from infrastructure.requests.errors import sentences
 from lookup.models import Comment
 from lookup.page import context
@@ -44,7 +44,7 @@ def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpRes
     too_often = None
     if request.method == "POST":
         try:
-            count(limits.REPORTS, request.user)
+            count(rate_limits.REPORTS, request.user)
             if form.is_valid():
                 return _sent(request, page, comment, form, back)
         except TooOften as refusal:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts import rate_limits
 from accounts.http import single_parameter
 from infrastructure import limits, text_rules
 from infrastructure.limits import LimitsUnavailable
@@ -93,10 +94,10 @@ def _result(match: Match) -> Result:
 
 def _count() -> None:
     try:
-        seconds_left = limits.hit(limits.SEARCHES.of(client_address.current.get()))
+        seconds_left = limits.hit(rate_limits.SEARCHES.of(client_address.current.get()))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise Refused("The search does not work at the moment. Try again in a minute.", 503) from None
     if seconds_left:
-        sentence = f"Limit reached: {limits.SEARCHES.amount} searches a minute. Try again in {seconds_left} s."
+        sentence = f"Limit reached: {rate_limits.SEARCHES.amount} searches a minute. Try again in {seconds_left} s."
         raise Refused(sentence, 429, seconds_left)

@@ -14,13 +14,14 @@ from http import HTTPStatus
 
 from django.conf import settings
 
+from accounts import rate_limits
 from infrastructure import http_client, limits
 from infrastructure.http_client import Answer, NoAnswer
 from infrastructure.limits import LimitsUnavailable, Window
 from infrastructure.once import Once
 from presence.circuit import Circuit
 
-BUCKET, BANNER_BUCKET = limits.CHAT_REST.of(), limits.CHAT_REST_USERS.of()
+BUCKET, BANNER_BUCKET = rate_limits.CHAT_REST.of(), rate_limits.CHAT_REST_USERS.of()
 UNKNOWN_MEMBER, UNKNOWN_ACCOUNT = 10007, 10013  # the platform's error codes
 REFUSED_PAUSE = 60.0  # seconds: 10,000 answers of 401, 403 or 429 in ten minutes bar the address altogether
 _HASH = re.compile("[A-Za-z0-9_]{1,128}")

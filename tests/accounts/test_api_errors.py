@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import rate_limits
 from accounts.models import ApiKey, Permission
 from infrastructure import limits
 from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
@@ -134,7 +135,7 @@ COUNTED = [
 
 def test_every_answer_counts_for_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(REMOTE_ADDR=ADDRESS)
-    monkeypatch.setattr(limits.API_ADDRESS, "amount", len(COUNTED))
+    monkeypatch.setattr(rate_limits.API_ADDRESS, "amount", len(COUNTED))
     for method, path, secret, status in COUNTED:
         headers = {} if secret is None else {"X-API-Key": secret}
         assert client.generic(method, path, headers=headers).status_code == status

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from accounts import bans, users
+from accounts import bans, rate_limits, users
 from accounts.api_keys import keys, records
 from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
@@ -146,10 +146,12 @@ def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: st
 
 def _asked(key: ApiKey) -> KeyRequest:
     return KeyRequest(
-        address=limits.API_ADDRESS.of("an address"),
+        address=rate_limits.API_ADDRESS.of("an address"),
         secret_hash=key.secret_hash,
         permission=Permission.LOOKUP_PRESENCE,
         now=timezone.now(),
+        limit=rate_limits.API_KEY,
+        premium_limit=rate_limits.API_PREMIUM_KEY,
     )
 
 

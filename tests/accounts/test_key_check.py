@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts import authentication
+from accounts import authentication, rate_limits
 from infrastructure import hashing
 from infrastructure.limits import (
     FOREVER,
@@ -52,7 +52,8 @@ def window(amount: int, key: str = "an address") -> Window:
     return Window(key, Limit("any", amount, "requests of this test"))
 
 
-ASKED = KeyRequest(address=window(60), secret_hash="hash", permission="lookup:user", now=NOON)
+LIMITS = rate_limits.API_KEY, rate_limits.API_PREMIUM_KEY
+ASKED = KeyRequest(window(60), "hash", "lookup:user", NOON, *LIMITS)
 
 
 @dataclass

@@ -15,6 +15,7 @@ import time_machine
 from django.conf import settings
 from pytest_django import Settings
 
+from accounts import rate_limits
 from infrastructure import limits
 from infrastructure.limits import InProcessLimits, Limit, LimitStore, Window
 from infrastructure.limits.redis_limits import RedisLimits
@@ -156,10 +157,10 @@ def test_with_limits_switched_off_nothing_is_counted(settings: Settings) -> None
 
 ROWS = [row for row in vars(limits).values() if isinstance(row, Limit)]
 SPECIFIED = {
-    limits.API_ADDRESS: "| Per address under `/api/`, `/api/auth/` aside | {} requests a minute, ",
-    limits.API_KEY: "| Per API key | {} requests a minute; ",
-    limits.API_PREMIUM_KEY: " requests a minute; {} where the owner has premium | ",
-    limits.PROTOCOL: "| Per address and endpoint under `/api/auth/` | {} requests a minute; ",
+    rate_limits.API_ADDRESS: "| Per address under `/api/`, `/api/auth/` aside | {} requests a minute, ",
+    rate_limits.API_KEY: "| Per API key | {} requests a minute; ",
+    rate_limits.API_PREMIUM_KEY: " requests a minute; {} where the owner has premium | ",
+    rate_limits.PROTOCOL: "| Per address and endpoint under `/api/auth/` | {} requests a minute; ",
 }
 
 

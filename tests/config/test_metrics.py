@@ -21,6 +21,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
+from accounts import rate_limits
 from accounts.models import JobRun, Permission
 from config import jobs
 from config.observability import metrics as served
@@ -29,7 +30,6 @@ from config.operations import readiness
 from imagehost import delivery
 from imagehost.examining import probing
 from imagehost.models import PreviewState
-from infrastructure import limits
 from infrastructure.databases.statements import Statement
 from infrastructure.metrics import engine_time
 from oidc_provider.token import signing
@@ -369,7 +369,7 @@ def test_a_directory_that_cannot_be_read_is_503_and_stops_no_request(client: Cli
 
 
 def test_refusals_are_counted_by_the_limit_and_by_no_subject(client: Client) -> None:
-    for _ in range(limits.API_ADDRESS.amount + 2):
+    for _ in range(rate_limits.API_ADDRESS.amount + 2):
         client.get("/api/nowhere")
     assert value(scraped(), "hearth_refusals_total", limit="api") == 2
 

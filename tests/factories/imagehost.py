@@ -6,7 +6,7 @@ import factory
 from django.contrib.auth.hashers import make_password
 from django.db.models import F
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, PreviewState, State, Usage
 from infrastructure import hashing
 from tests.factories import ModelFactory

@@ -9,7 +9,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import File, Folder, PreviewState
 from imagehost.storing import storage
 from tests.factories.accounts import UserFactory

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageOps, ImageSequence
 
 from imagehost.examining import stripping
-from imagehost.examining.media import MediaType
+from imagehost.media import MediaType
 
 SECRET = b"SECRET 48.8577 N"
 """Planted where private or foreign bytes can be."""

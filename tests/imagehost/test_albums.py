@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts import users
 from accounts.models import AuditEvent, User
-from imagehost.examining import media
+from imagehost import media
 from imagehost.folders import albums, folders
 from imagehost.folders.folders import Changes
 from imagehost.models import Album, File

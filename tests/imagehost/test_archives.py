@@ -14,13 +14,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from imagehost import names
-from imagehost.examining import media
+from accounts import rate_limits
+from imagehost import media, names
 from imagehost.models import File, Folder
 from imagehost.receiving import archives
 from imagehost.storing import storage
 from imagehost.storing.storage import StorageFailed
-from infrastructure import limits
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import stored
 from tests.lookup import statements
@@ -141,7 +140,7 @@ def test_a_reader_who_leaves_leaves_no_file_open(folder: Folder) -> None:
 
 def test_an_address_gets_a_few_archives_a_minute(client: Client, folder: Folder) -> None:
     url = f"/folders/{folder.pk}/files.zip"
-    for _ in range(limits.ARCHIVES.amount):
+    for _ in range(rate_limits.ARCHIVES.amount):
         assert archive_of(client.get(url)).namelist() == []
     refused = client.get(url)
     assert refused.status_code == 429

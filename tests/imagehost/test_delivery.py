@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from imagehost import delivery
+from imagehost import delivery, media
 from imagehost.delivery import Part, Unsatisfiable
-from imagehost.examining import media
 from imagehost.models import File, State
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading

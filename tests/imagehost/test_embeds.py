@@ -7,7 +7,7 @@ from django.test import Client
 from lxml import html
 
 from accounts.models import User
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import PreviewState
 from imagehost.pages import embeds, file_pages
 from imagehost.pages.embeds import Embedded

@@ -13,8 +13,8 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from imagehost.models import PreviewState, State
 from imagehost.pages import file_pages
 from imagehost.storing import files, previews, storage

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import Folder, PreviewState, State
 from imagehost.pages import file_pages
 from tests.factories.accounts import UserFactory

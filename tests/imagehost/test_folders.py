@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from imagehost import media
 from imagehost.errors import Unauthorized
-from imagehost.examining import media
 from imagehost.folders import folders
 from imagehost.folders.folders import Changes
 from imagehost.models import File, Folder, FolderRule, State, Usage

@@ -10,8 +10,8 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from accounts.models import User
+from imagehost import media
 from imagehost.errors import InvalidLimit, InvalidOffset
-from imagehost.examining import media
 from imagehost.folders.listing import Page
 from imagehost.models import File, State
 from imagehost.views import gallery

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from accounts.plans import Plan
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import File, Folder, FolderRule, PreviewState, State, Usage
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory, FolderRuleFactory

@@ -2,8 +2,8 @@
 
 import pytest
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box, ebml, ebml_header, ftyp, png_header, riff
 
 _MP4_MAJORS = [

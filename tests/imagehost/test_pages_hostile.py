@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.models import PreviewState
 from imagehost.pages import file_pages
 from tests.factories.accounts import UserFactory

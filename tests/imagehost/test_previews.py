@@ -10,10 +10,11 @@ import av
 import pytest
 from PIL import Image, ImageOps, ImageStat
 
-from imagehost.examining import media, probing
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.examining import probing
 from imagehost.examining.prober import images
 from imagehost.examining.probing import Preview
+from imagehost.media import MediaType
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import colour_profiles, pieces
 from tests.imagehost.media_corpus.real_images import encoded, from_image, phone_exif, picture

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.examining.probing import Preview
 from imagehost.models import File, PreviewState
 from imagehost.storing import previews

@@ -14,9 +14,9 @@ from django.db import DatabaseError, connection, transaction
 from PIL import Image
 from pytest_django import Settings
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
 from imagehost.examining.probing import ProberFailed
+from imagehost.media import MediaType
 from imagehost.models import File, PreviewState, PreviewTurn
 from imagehost.storing import files, previews, storage
 from imagehost.storing.previews import Work

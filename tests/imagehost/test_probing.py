@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from imagehost.examining import media, probing
-from imagehost.examining.media import FileFacts
+from imagehost import media
+from imagehost.examining import probing
 from imagehost.examining.prober import client, errors, images
+from imagehost.media import FileFacts
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import Sample, pieces
 from tests.imagehost.media_corpus.sample import PLACE

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from imagehost.examining import media, probing, stripping
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.examining import probing, stripping
 from imagehost.examining.prober import endings
+from imagehost.media import MediaType
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import hdr_photos, pieces, real_images
 from tests.imagehost.media_corpus.disguises import HTML, PHP, archive

@@ -17,7 +17,8 @@ import pytest
 from PIL import Image
 
 from accounts.plans import MEGABYTE
-from imagehost.examining import media, probing
+from imagehost import media
+from imagehost.examining import probing
 from imagehost.examining.prober import client, errors
 from tests.imagehost import media_corpus
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from imagehost.examining import media, stripping
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.examining import stripping
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus import pieces, real_images, real_videos
 from tests.imagehost.media_corpus.sample import PLACE
 from tests.imagehost.stripped import (

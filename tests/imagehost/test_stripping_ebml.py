@@ -10,7 +10,8 @@ import av
 import pytest
 from av.stream import Disposition
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import SECRET, film, metadata, pictures_and_sound, refusal, stripped
 

@@ -8,7 +8,8 @@ import struct
 import pytest
 from PIL import Image
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import hdr_photos, pieces, real_images
 from tests.imagehost.media_corpus.hdr_photos import APPLE_XMP, ISO, ISO_METADATA, MAP_XMP, gain_map, index, photo
 from tests.imagehost.media_corpus.sample import PLACE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import real_images
 from tests.imagehost.stripped import SECRET, refusal, stripped
 

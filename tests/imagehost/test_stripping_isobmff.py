@@ -6,7 +6,8 @@ import struct
 
 import pytest
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import SECRET, film, metadata, pictures_and_sound, refusal, stripped
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 import pytest
 from PIL import ImageCms
 
-from imagehost.examining import media, stripping
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.examining import stripping
 from imagehost.examining.stripping import icc
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus import colour_profiles, pieces, real_images, real_videos
 from tests.imagehost.media_corpus.colour_profiles import tags, with_tags
 from tests.imagehost.stripped import SECRET, film, pictures, refusal, stripped

@@ -8,10 +8,11 @@ import zipfile
 
 import pytest
 
-from imagehost.examining import media, stripping
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.examining import stripping
 from imagehost.examining.stripping import ForeignBytes, tails
 from imagehost.examining.stripping.rewriting import Source
+from imagehost.media import MediaType
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import colour_profiles, odd_files, pieces
 from tests.imagehost.media_corpus.disguises import ELF, HTML, PHP, SVG, archive, tarball

@@ -9,7 +9,8 @@ from typing import Any
 import av
 import pytest
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import SECRET, cut_off, film, mutated, refusal, stripped, survives
 

@@ -8,7 +8,8 @@ import struct
 import pytest
 from PIL import Image
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 

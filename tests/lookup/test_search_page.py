@@ -8,9 +8,8 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from accounts import bans, users
+from accounts import bans, rate_limits, users
 from accounts.models import User
-from infrastructure import limits
 from infrastructure.databases import folding
 from lookup.editing import profiles
 from tests.factories.accounts import UserFactory
@@ -149,7 +148,7 @@ def test_without_a_name_the_page_is_a_form_that_engines_leave_out(operator: User
 
 @pytest.mark.embedded
 def test_an_address_searches_so_often_in_a_minute(ada: User, client: Client) -> None:
-    for _ in range(limits.SEARCHES.amount):
+    for _ in range(rate_limits.SEARCHES.amount):
         assert client.get("/search?q=ada").status_code == 200
     answer = client.get("/search?q=ada")
     assert (answer.status_code, 0 < int(answer["Retry-After"]) <= 60) == (429, True)

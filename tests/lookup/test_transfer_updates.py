@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts import bans
+from accounts import bans, rate_limits
 from accounts.api_keys import keys, records
 from accounts.models import LinkedAccount, Name, User
 from infrastructure import hashing, limits
@@ -232,7 +232,14 @@ def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
 ) -> None:
     secret = keys.issue(owner=User.objects.get(pk=USER), permissions=["lookup:user"], by=None).secret
     now = timezone.now()
-    asked = KeyRequest(limits.API_ADDRESS.of("an address"), hashing.digest(secret), "lookup:user", now)
+    asked = KeyRequest(
+        rate_limits.API_ADDRESS.of("an address"),
+        hashing.digest(secret),
+        "lookup:user",
+        now,
+        rate_limits.API_KEY,
+        rate_limits.API_PREMIUM_KEY,
+    )
 
     def is_premium() -> bool:
         record = limits.check_key(asked, records.load).record

@@ -10,9 +10,9 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import rate_limits
 from accounts.models import LinkedAccount, User
 from config.web import wsgi
-from infrastructure import limits
 from oidc_provider.token import claims, signing
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (
@@ -198,7 +198,7 @@ def test_over_https_the_answers_say_so(
 
 @pytest.mark.parametrize("path", [TOKEN, USERINFO, INTROSPECT, REVOKE, KEY_SET])
 def test_every_method_counts_for_one_limit(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.setattr(limits.PROTOCOL, "amount", 2)
+    monkeypatch.setattr(rate_limits.PROTOCOL, "amount", 2)
     sent("HEAD", path)
     sent("OPTIONS", path)
     line, headers, content = sent("GET", path)

@@ -12,8 +12,8 @@ from django.conf import settings as configured
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import rate_limits
 from accounts.models import User
-from infrastructure import limits
 from oidc_provider.models import Grant
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
@@ -47,7 +47,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 @pytest.fixture(autouse=True)
 def _three_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits.PROTOCOL, "amount", 3)
+    monkeypatch.setattr(rate_limits.PROTOCOL, "amount", 3)
 
 
 def _ask(path: str, address: str = "203.0.113.7") -> Answer:

@@ -13,12 +13,12 @@ from typing import BinaryIO, NamedTuple
 
 from PIL import Image
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
 from imagehost.examining.prober.errors import BROKEN
 from imagehost.examining.stripping import tails
 from imagehost.examining.stripping.jpeg import MARKER_BEHIND_SCAN
 from imagehost.examining.stripping.rewriting import LARGEST_READ, Overwrites, Source
+from imagehost.media import MediaType
 
 _AT_ONCE = 1 << 16  # bytes that Pillow reads
 _CAREFUL = 600  # bytes before the end that are read one by one

@@ -6,7 +6,7 @@ import zlib
 import av
 from PIL import Image
 
-from imagehost.examining.media import MediaType
+from imagehost.media import MediaType
 
 LONGEST_MS = 2**31 - 1
 """Nearly 25 days, the longest plausible duration."""

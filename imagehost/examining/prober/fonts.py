@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from imagehost.examining.media import FileFacts
 from imagehost.examining.prober.errors import Refused
+from imagehost.media import FileFacts
 
 MAX_TABLES = 100
 MAX_UNPACKED = 16 * 1024 * 1024  # bytes of all tables together

@@ -7,10 +7,10 @@ from typing import BinaryIO
 import av
 from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 
-from imagehost.examining import media
-from imagehost.examining.media import FileFacts, MediaType
+from imagehost import media
 from imagehost.examining.prober import colours, videos
 from imagehost.examining.prober.errors import BROKEN, believable, check_size
+from imagehost.media import FileFacts, MediaType
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
 Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` has the limit of each

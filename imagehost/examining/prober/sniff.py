@@ -2,9 +2,9 @@
 
 import importlib.util
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
 from imagehost.examining.prober.errors import Refused
+from imagehost.media import MediaType
 
 if importlib.util.find_spec("pylibmagic") is not None:
     import pylibmagic  # noqa: F401  # makes `magic` use the libmagic of this wheel instead of the system's

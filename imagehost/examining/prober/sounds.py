@@ -13,8 +13,8 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.stream import Disposition
 
-from imagehost.examining.media import FileFacts
 from imagehost.examining.prober.errors import Refused, believable
+from imagehost.media import FileFacts
 
 _PACKETS = 50  # to look for sound in
 _ENOUGH = 3  # packets with sound: random bytes seldom hold so many

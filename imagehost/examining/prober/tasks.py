@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 import av
 from PIL import Image, ImageFile
 
-from imagehost.examining import media, stripping
+from imagehost import media
+from imagehost.examining import stripping
 from imagehost.examining.prober import confinement, endings, fonts, images, sniff, sounds, videos, wire
 from imagehost.examining.prober.errors import BROKEN, Refused
 from imagehost.examining.stripping import tails

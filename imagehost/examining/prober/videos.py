@@ -14,9 +14,9 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from PIL import Image
 
-from imagehost.examining.media import FileFacts, MediaType
 from imagehost.examining.prober import colours
 from imagehost.examining.prober.errors import Refused, believable, check_size
+from imagehost.media import FileFacts, MediaType
 
 av.logging.set_level(av.logging.PANIC)
 

@@ -7,7 +7,7 @@ module for each container. It reads the whole file before it writes, so a refuse
 
 from typing import BinaryIO
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.examining.stripping import ebml, gif, isobmff, jpeg, png, tails, webp
 from imagehost.examining.stripping.rewriting import ForeignBytes, Malformed, Refusal, TooManyParts
 

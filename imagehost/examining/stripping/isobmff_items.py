@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from imagehost.examining.media import AVIF
 from imagehost.examining.stripping import isobmff_colours
 from imagehost.examining.stripping.boxes import Box, Numbers, children, discard
 from imagehost.examining.stripping.isobmff_samples import Coverage
 from imagehost.examining.stripping.rewriting import Malformed, Overwrites, Source
+from imagehost.media import AVIF
 
 _KEPT = {b"hdlr", b"pitm", b"iloc", b"iinf", b"iprp", b"iref", b"idat", b"dinf", b"grpl", b"ipro"}
 _PICTURES = {b"av01", b"grid", b"iovl", b"iden", b"tmap", b"sato", b"hvc1", b"avc1", b"jpeg", b"unci", b"mask"}

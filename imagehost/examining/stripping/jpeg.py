@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from imagehost.examining import media
+from imagehost import media
 from imagehost.examining.stripping import gain_maps, icc, orientation, tails
 from imagehost.examining.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 

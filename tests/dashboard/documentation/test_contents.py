@@ -12,12 +12,12 @@ import jsonschema
 import pytest
 from django.test import Client
 
+from accounts import rate_limits
 from accounts.plans import ALLOWANCES
 from dashboard.client_apps import error_guide
 from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
 from imagehost import errors as imagehost_errors
 from imagehost.receiving import uploaders
-from infrastructure import limits
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors
 from lookup.shapes.settings_fields import FIELDS
@@ -170,9 +170,12 @@ def test_every_scope_and_claim_is_explained() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     text = text_of("limits")
-    assert f"| {limits.API_ADDRESS.amount} a minute | an IP address |" in text
-    assert f"| {limits.API_KEY.amount} a minute; {limits.API_PREMIUM_KEY.amount} where its owner has premium |" in text
-    assert f"| {limits.PROTOCOL.amount} a minute | an IP address and an endpoint |" in text
+    assert f"| {rate_limits.API_ADDRESS.amount} a minute | an IP address |" in text
+    assert (
+        f"| {rate_limits.API_KEY.amount} a minute; {rate_limits.API_PREMIUM_KEY.amount} where its owner has premium |"
+        in text
+    )
+    assert f"| {rate_limits.PROTOCOL.amount} a minute | an IP address and an endpoint |" in text
     for allowance in ALLOWANCES.values():
         assert f"| {allowance.max_file_size // 1024**2} MB | {allowance.max_storage // 1024**3} GB |" in text
 

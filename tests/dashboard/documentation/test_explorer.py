@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import rate_limits
 from accounts.api_keys import keys
 from accounts.models import User
 from dashboard.documentation import explorer, schema
@@ -144,8 +145,8 @@ def test_an_error_comes_with_cause_fix_and_its_row_of_the_guide(client: Client) 
 
 def test_a_request_counts_towards_the_limit_of_the_address(client: Client, settings: Settings) -> None:
     settings.RATE_LIMITS_ENABLED = True
-    for _ in range(limits.API_ADDRESS.amount):
-        limits.hit(limits.API_ADDRESS.of("127.0.0.1"))
+    for _ in range(rate_limits.API_ADDRESS.amount):
+        limits.hit(rate_limits.API_ADDRESS.of("127.0.0.1"))
     page = send(client, "lookup_uid", uid="1", key="x")
     assert status_of(page) == "429 Too Many Requests"
     shown = dict(zip(page.xpath("//dl/dt/text()"), page.xpath("//dl/dd/code/text()"), strict=True))

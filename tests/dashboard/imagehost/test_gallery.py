@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
 from dashboard.imagehost.forms import FilterForm
 from dashboard.imagehost.views import Storage
-from imagehost.examining import media
+from imagehost import media
 from imagehost.folders import listing
 from imagehost.models import File, Folder, PreviewState, State, Usage
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, titles_of

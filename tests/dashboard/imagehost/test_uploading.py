@@ -12,12 +12,12 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
+from accounts import rate_limits
 from accounts.models import User
 from accounts.plans import MEGABYTE
 from imagehost.models import File
 from imagehost.receiving import incoming
 from imagehost.storing import quotas, storage
-from infrastructure import limits
 from tests.dashboard.imagehost.reading import HOME, messages_of
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
@@ -128,7 +128,7 @@ def test_what_does_not_fit_the_quota_is_refused(browser: Client, user: User, mon
 
 
 def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits.PAGE_UPLOADS, "amount", 2)
+    monkeypatch.setattr(rate_limits.PAGE_UPLOADS, "amount", 2)
     assert [send(browser, ONE, file()).status_code for _ in range(3)] == [200, 200, 429]
     refused = send(browser, ONE, file())
     assert (refused.json()["code"], int(refused.headers["Retry-After"]) > 0) == ("RATE_LIMITED", True)
@@ -138,7 +138,7 @@ def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest
 
 
 def test_no_file_is_counted_where_there_are_no_limits(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits.PAGE_UPLOADS, "amount", 1)
+    monkeypatch.setattr(rate_limits.PAGE_UPLOADS, "amount", 1)
     with override_settings(RATE_LIMITS_ENABLED=False):
         assert [send(browser, ONE, file()).status_code for _ in range(2)] == [200, 200]
 

@@ -10,11 +10,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
 
+from accounts import rate_limits
 from accounts.models import User
 from dashboard.profile import media
 from dashboard.profile.forms import accepted_files
 from imagehost.examining import probing
-from infrastructure import limits
 from lookup.editing.uploads import MIB, Kind
 from lookup.models import Asset
 from tests.dashboard.profile import sounds_and_fonts as made
@@ -173,7 +173,7 @@ def test_sounds_keep_their_tags_and_the_form_warns(user: User, store_directory: 
 
 @pytest.mark.embedded
 def test_a_user_may_send_a_number_of_files_a_minute(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits.PROFILE_UPLOADS, "amount", 2)
+    monkeypatch.setattr(rate_limits.PROFILE_UPLOADS, "amount", 2)
     for _ in range(2):
         assert "another type" in refused(user, Kind.IMAGE, b"no picture")
     assert refused(user, Kind.IMAGE, b"no picture").startswith("At most 2 files a minute. Try again in ")

@@ -4,7 +4,7 @@ import io
 import tarfile
 import zipfile
 
-from imagehost.examining import media
+from imagehost import media
 from tests.imagehost.media_corpus.pieces import PNG_SIGNATURE, box, ebml_header, ftyp, png, riff
 from tests.imagehost.media_corpus.real_images import encoded, of_brand, picture
 from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, recorded

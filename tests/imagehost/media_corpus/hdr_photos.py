@@ -4,7 +4,7 @@ import struct
 
 from PIL import Image
 
-from imagehost.examining import media
+from imagehost import media
 from tests.imagehost.media_corpus.pieces import jpeg_segment
 from tests.imagehost.media_corpus.real_images import SIZE, encoded, phone_exif, picture
 from tests.imagehost.media_corpus.sample import PLACE, Maker, taken

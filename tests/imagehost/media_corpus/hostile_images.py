@@ -3,7 +3,7 @@
 import struct
 import zlib
 
-from imagehost.examining import media
+from imagehost import media
 from tests.imagehost.media_corpus.pieces import (
     PNG_SIGNATURE,
     box,

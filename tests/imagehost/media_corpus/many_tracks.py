@@ -9,7 +9,7 @@ from typing import Any
 
 import av
 
-from imagehost.examining import media
+from imagehost import media
 from tests.imagehost.media_corpus.pieces import ebml_header
 from tests.imagehost.media_corpus.real_videos import MOV, MP4, WEBM, Recipe, film_facts, frames, silence, video
 from tests.imagehost.media_corpus.sample import PLACE, Maker, Sample, taken

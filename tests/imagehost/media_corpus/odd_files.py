@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from PIL import Image
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.hostile_images import deflated
 from tests.imagehost.media_corpus.pieces import box, box_of, jpeg_segment, png, png_chunk, png_header, riff
 from tests.imagehost.media_corpus.real_images import SIZE, animation, encoded, of_brand, picture

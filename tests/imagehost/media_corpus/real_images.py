@@ -9,8 +9,8 @@ import av
 from PIL import Image, ImageCms
 from PIL.PngImagePlugin import PngInfo
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, Sample, taken
 
 SIZE = (48, 32)

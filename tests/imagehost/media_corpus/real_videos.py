@@ -11,8 +11,8 @@ from typing import Any
 import av
 from PIL import Image
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box_of
 from tests.imagehost.media_corpus.real_images import encoded, from_image, of_brand, picture
 from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from imagehost.examining.media import MediaType
+from imagehost.media import MediaType
 
 
 @dataclass(frozen=True)

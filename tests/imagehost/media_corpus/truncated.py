@@ -4,8 +4,8 @@ import random
 
 from PIL import Image
 
-from imagehost.examining import media
-from imagehost.examining.media import MediaType
+from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.real_images import encoded
 from tests.imagehost.media_corpus.real_videos import MOV, MP4, WEBM, recorded
 from tests.imagehost.media_corpus.sample import Content, Maker, taken
