@@ -55,7 +55,7 @@ KEYS, FOLDERS = "tests/dashboard/api_keys/test_keys.py", "tests/imagehost/test_f
         ("tests/lookup/conftest.py", LOOKUP),
         ("tests/lookup/answer.json", LOOKUP),
         ("templates/lookup/page.html", LOOKUP),
-        ("templates/dashboard/keys/list.html", [KEYS]),
+        ("templates/dashboard/api_keys/list.html", [KEYS]),
         ("templates/base.html", ["tests/pages/test_pages.py"]),
         ("static/css/base.css", ["tests/pages/test_pages.py"]),
         ("requirements.lock", ["tests/config/test_env.py"]),
