@@ -139,7 +139,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Off where a pooler between this service and PostgreSQL cannot carry prepared statements.
 DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=True)
 DATABASE_POOL_SIZE = 0 if EMBEDDED else env.integer("DATABASE_POOL_SIZE", 0)
-DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 30, at_least=0)  # of web servers; 0: no limit
+DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 10, at_least=0)  # of web servers; 0: no limit
 BACKUP_DATABASE_URL = env.database_url("BACKUP_DATABASE_URL") or DATABASE_URL
 DATABASES: dict[str, dict[str, Any]]
 if EMBEDDED:

@@ -40,7 +40,7 @@ def _url() -> str:
 @pytest.mark.parametrize(
     ("program", "values", "shown"),
     [
-        (WEB, {}, ["30s", "10s"]),
+        (WEB, {}, ["10s", "10s"]),
         (WEB, {"DATABASE_STATEMENT_SECONDS": "5"}, ["5s", "10s"]),
         (WEB, {"DATABASE_STATEMENT_SECONDS": "0"}, ["0", "0"]),
         (WEB, {"DATABASE_TRANSACTION_POOLING": "1"}, ["0", "0"]),  # PgBouncer refuses the option: deploy/pgbouncer.ini

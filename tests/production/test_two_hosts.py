@@ -129,4 +129,4 @@ def test_statements_of_the_web_are_bounded_through_the_pooler(shape: Shape) -> N
             return connection.execute(query).fetchone()
 
     (web, jobs) = (shape.programs[name].values["DATABASE_URL"] for name in ("web-a", "jobs-a"))
-    assert (limits_of(web), limits_of(jobs)) == (("30s", "10s"), ("0", "0"))
+    assert (limits_of(web), limits_of(jobs)) == (("10s", "10s"), ("0", "0"))
