@@ -28,7 +28,7 @@ from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
 from oidc_provider.token import claims, issuing, signing, token_queries
 from oidc_provider.token.issuing import NewTokens
-from oidc_provider.token.token_queries import Presented
+from oidc_provider.token.token_queries import PresentedGrant
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
@@ -56,7 +56,7 @@ def exchange_own(form: Parameters, now: datetime, *, application: Application, o
     return _exchanged(found, form, now)
 
 
-def _exchanged(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]:
+def _exchanged(found: PresentedGrant, form: Parameters, now: datetime) -> dict[str, Any]:
     uses_pkce = bool(found.code_challenge) or oauth2_settings.PKCE_REQUIRED
     required(form, "code", "redirect_uri", *(["code_verifier"] if uses_pkce else []))
     if found.pk is None:
@@ -105,7 +105,7 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
     return _response(new, scopes, id_token, now)
 
 
-def _authenticated(credentials: Credentials, found: Presented | None) -> Presented:
+def _authenticated(credentials: Credentials, found: PresentedGrant | None) -> PresentedGrant:
     """Return `found`, and log its user. InvalidClient if the app is unknown or its credentials are wrong."""
     if found is None:
         raise clients.refused()
@@ -127,7 +127,7 @@ def _fits(verifier: str, challenge: str) -> bool:
     return secrets.compare_digest(hashed, challenge)
 
 
-def _id_token(found: Presented, scopes: list[str], now: datetime) -> str | None:
+def _id_token(found: PresentedGrant, scopes: list[str], now: datetime) -> str | None:
     """Sign before the code or token is used up, so that a missing key uses nothing up."""
     if "openid" not in scopes:
         return None

@@ -15,7 +15,7 @@ from oauth2_provider.settings import oauth2_settings
 from infrastructure.databases.statements import Statement, Value
 from infrastructure.hashing import digest
 from oidc_provider.secret_hasher import new_secret
-from oidc_provider.token.token_queries import Presented
+from oidc_provider.token.token_queries import PresentedGrant
 
 # $1 now, $2 what was presented, $3 to $8 of the access token, $9 to $12 of the refresh token.
 _USE_CODE = "UPDATE oidc_provider_grant SET used_at = $1 WHERE id = $2 AND used_at IS NULL RETURNING id"
@@ -77,24 +77,24 @@ class _Issue:
 _for_code, _for_refresh_token, _for_kept_token = _Issue(_USE_CODE), _Issue(_ROTATE), _Issue(_KEEP)
 
 
-def exchange(code: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+def exchange(code: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
     """Return the tokens for a code, or None if it is used. 1 query on PostgreSQL."""
     return _issued(_for_code, code, scopes, now)
 
 
-def rotate(refresh_token: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+def rotate(refresh_token: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
     """Return the tokens for a refresh token, or None if it is rotated. 1 query on PostgreSQL."""
     return _issued(_for_refresh_token, refresh_token, scopes, now)
 
 
-def renew(refresh_token: Presented, value: str, scopes: list[str], now: datetime) -> NewTokens | None:
+def renew(refresh_token: PresentedGrant, value: str, scopes: list[str], now: datetime) -> NewTokens | None:
     """Without rotation: return a new access token and the kept refresh token `value`. 1 query on PostgreSQL."""
     access_token = new_secret()
     is_issued = _for_kept_token(_of_access_token(access_token, refresh_token, scopes, now))
     return NewTokens(access_token, value) if is_issued else None
 
 
-def _issued(issue: _Issue, presented: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+def _issued(issue: _Issue, presented: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
     """Issue an access token for `scopes`, and a refresh token if offline_access is granted and still registered.
 
     The refresh token keeps all granted scopes, even beside an access token with fewer.
@@ -108,7 +108,7 @@ def _issued(issue: _Issue, presented: Presented, scopes: list[str], now: datetim
     return NewTokens(access_token, refresh_token) if issue(values) else None
 
 
-def _of_access_token(value: str, presented: Presented, scopes: list[str], now: datetime) -> list[Value]:
+def _of_access_token(value: str, presented: PresentedGrant, scopes: list[str], now: datetime) -> list[Value]:
     """Return the values $1 to $8."""
     expires = now + timedelta(seconds=oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS)
     family = presented.family.replace("-", "")

@@ -99,7 +99,7 @@ class Subject(NamedTuple):
     connections: list[dict[str, str]]
 
 
-class Presented(NamedTuple):
+class PresentedGrant(NamedTuple):
     """An app with its code or refresh token; `pk` is None if the app has no such code or token.
 
     `used_at`: when the code was exchanged or the refresh token rotated. Only codes have redirect URI, challenge, nonce.
@@ -126,7 +126,7 @@ class Presented(NamedTuple):
         return [name for name in self.scope.split() if name in self.registered_scopes]
 
 
-def read_code(client_id: str, checksum: str) -> Presented | None:
+def read_code(client_id: str, checksum: str) -> PresentedGrant | None:
     """Return the app with the code of this SHA-256, or None for an unknown app. 1 query.
 
     A code without approval is left out: it was issued while the user disconnected the app.
@@ -134,7 +134,7 @@ def read_code(client_id: str, checksum: str) -> Presented | None:
     return _presented(client_id, _CODE.one(checksum, client_id))
 
 
-def read_refresh_token(client_id: str, checksum: str) -> Presented | None:
+def read_refresh_token(client_id: str, checksum: str) -> PresentedGrant | None:
     """Return the app with the refresh token of this SHA-256, or None for an unknown app. 1 query."""
     return _presented(client_id, _REFRESH_TOKEN.one(checksum, client_id))
 
@@ -186,10 +186,10 @@ def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Intr
     return Introspected(client_secret, is_usable, "", "", [], now, now)
 
 
-def _presented(client_id: str, row: Row | None) -> Presented | None:
+def _presented(client_id: str, row: Row | None) -> PresentedGrant | None:
     if row is None:
         return None
-    return Presented._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
+    return PresentedGrant._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
 
 
 def _subject(columns: Row) -> Subject:
