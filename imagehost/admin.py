@@ -59,13 +59,13 @@ class FileAdmin(OperationsAdmin):
     staff_actions = FILE_ACTIONS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Files with their owner and folder; without the hash of the deletion link."""
+        """Return the files with owner and folder, without the hash of the deletion link."""
         return super().get_queryset(request).select_related("owner", "folder").defer("deletion_hash")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Finds a name with its extension as well, as in URLs."""
+        """Find a name with its extension as well, as in URLs."""
         endings = {type_.extension for type_ in media.ALL}
         words = (word.rpartition(".") for word in search_term.split(" "))
         term = " ".join(stem if ending.lower() in endings else stem + dot + ending for stem, dot, ending in words)
@@ -111,11 +111,11 @@ class FolderForm(forms.ModelForm[Folder]):
             raise ValidationError(str(problem)) from None
 
     def clean(self) -> dict[str, Any]:
-        """Refuses a duplicate name. The model checks new folders; the form of an existing one has no owner field."""
+        """Refuse a duplicate name. The model checks new folders; the form of an existing one has no owner field."""
         super().clean()
         folder, name = self.instance, self.cleaned_data.get("name")
-        others = Folder.objects.exclude(pk=folder.pk).filter(owner=folder.owner_id, name=name)
-        if not folder._state.adding and name is not None and others.exists():
+        rivals = Folder.objects.exclude(pk=folder.pk).filter(owner=folder.owner_id, name=name)
+        if not folder._state.adding and name is not None and rivals.exists():
             self.add_error("name", FolderExists.error)
         return self.cleaned_data
 
@@ -131,7 +131,7 @@ class FolderAdmin(OwnedAdmin):
     readonly_fields = ("has_password", "file_count", "created_at", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Folders with their number of stored files, counted for the rows of the page alone."""
+        """Return the folders with their number of stored files, counted only for the rows of the page."""
         stored = File.objects.ready().filter(folder=OuterRef("pk")).order_by().values("folder")
         count = Subquery(stored.annotate(count=Count("pk")).values("count"), output_field=IntegerField())
         rows: QuerySet[Any] = super().get_queryset(request).annotate(stored_files=Coalesce(count, 0))
@@ -143,7 +143,7 @@ class FolderAdmin(OwnedAdmin):
 
     @admin.display(description="Files")
     def file_count(self, folder: Any) -> int:
-        """A new folder has no annotation."""
+        """Return the number of stored files. A new folder has no annotation."""
         return int(getattr(folder, "stored_files", 0))
 
     def write(self, request: HttpRequest, obj: Folder, form: Any, *, change: bool) -> None:
@@ -186,7 +186,7 @@ class AlbumAdmin(OperationsAdmin):
 
 class FolderRuleForm(forms.ModelForm[FolderRule]):
     def clean(self) -> dict[str, Any]:
-        """Checks kind and pattern; the model checks the owner of the folder."""
+        """Check kind and pattern; the model checks the owner of the folder."""
         super().clean()
         data = self.cleaned_data
         if "kind" in data and "pattern" in data:

@@ -1,4 +1,4 @@
-"""URLs of the host in IMAGE_CDN_URL, which serves uploaded files alone."""
+"""URLs of the host in IMAGE_CDN_URL, which serves only uploaded files."""
 
 from urllib.parse import urlsplit
 

@@ -122,7 +122,7 @@ def _produced(request: HttpRequest, produce: Callable[[], AnyResponse]) -> AnyRe
 
 
 def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
-    """The requested part; None: the whole file, also for If-Range with another version (§13.1.5)."""
+    """Return the requested part; None for the whole file, also for If-Range with another version (§13.1.5)."""
     header = request.META.get("HTTP_RANGE")
     if header is None or request.method != "GET":  # only GET has ranges (§14.2)
         return None
@@ -177,10 +177,9 @@ class Unsatisfiable(ValueError):
 
 
 def part_of(header: str, size: int) -> Part | None:
-    """The range of a Range header, cut to `size` bytes; None: answer with the whole file.
+    """Return the range of a Range header, cut to `size` bytes, or Unsatisfiable for 416.
 
-    None is for another unit, a syntax error, and several ranges, which a server may ignore (§14.2). Unsatisfiable:
-    answer 416.
+    None, the whole file, is for another unit, a syntax error, and several ranges, which a server may ignore (§14.2).
     """
     unit, is_range, ranges = header.partition("=")
     asked = [item for item in map(str.strip, ranges.split(",")) if item]

@@ -124,7 +124,7 @@ class FolderExists(ApiError):
 
 
 class FolderNotFound(ApiError):
-    """The same for an unknown folder and for another user's."""
+    """The folder is unknown or another user's."""
 
     status = 404
     error = "Folder not found."

@@ -111,7 +111,7 @@ MP4_BRANDS = frozenset(
 OTHER_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs avci avcs jpeg mjp2".split()) | {
     b"M4A ", b"M4B ", b"M4P ", b"jp2 ", b"jpx ", b"jpm ", b"crx ",
 }  # fmt: skip
-"""Other types, whatever their compatible brands: pictures, sounds, raw photographs."""
+"""Other types, with any compatible brands: pictures, sounds, raw photographs."""
 MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})  # QuickTime before `ftyp` existed
 
 EBML_HEADER = 0x1A45DFA3
@@ -123,7 +123,7 @@ class FileFacts:
     """What the prober finds in a file.
 
     `width`, `height`: pixels as shown, after rotation; 0 for sounds and fonts. `duration_ms`: of videos, animations and
-    sounds; None where the file does not contain it. `frames`: of images, 1 or more; None for others.
+    sounds; None where the file does not contain it. `frames`: of images, 1 or more; else None.
     """
 
     mime: str
@@ -142,7 +142,7 @@ class FileFacts:
 
 
 def of_signature(head: bytes) -> MediaType | None:
-    """The type with the signature of `head`, the first `HEAD_LENGTH` bytes of a file; None for anything else."""
+    """Return the type with the signature of `head`, a file's first `HEAD_LENGTH` bytes; None for anything else."""
     for type_ in ALL:
         if type_.signature and type_.signature.match(head):
             return type_
@@ -172,12 +172,12 @@ def _of_brands(head: bytes) -> MediaType | None:
 
 
 def _is_known(brand: bytes) -> bool:
-    """Return whether a brand names another type; those of telephones have a version at their end (3gp4, 3g2a)."""
+    """Return whether a brand names another type; telephones' brands end with a version (3gp4, 3g2a)."""
     return brand in AVIF_BRANDS | HEIF_BRANDS | OTHER_BRANDS or brand.startswith((b"3gp", b"3g2"))
 
 
 def _opens_quicktime(head: bytes) -> bool:
-    """Limits the first box to 16 MiB, except the one with the frames, so that no text passes as its size."""
+    """Limit the first box to 16 MiB, except the one with the frames, so that no text passes as its size."""
     size, kind = int.from_bytes(head[:4], "big"), head[4:8]
     if kind not in MOV_FIRST_BOXES:
         return False
@@ -185,7 +185,7 @@ def _opens_quicktime(head: bytes) -> bool:
 
 
 def _doc_type(head: bytes) -> bytes | None:
-    """The DocType of an EBML header (RFC 8794 §11.2.4), without the NUL bytes that may fill it up."""
+    """Return the DocType of an EBML header (RFC 8794 §11.2.4), without the NUL bytes that may fill it up."""
     for element, body in _elements(head):
         if element == EBML_HEADER:
             return next((value.rstrip(b"\0") for name, value in _elements(body) if name == DOC_TYPE), None)
@@ -193,7 +193,7 @@ def _doc_type(head: bytes) -> bytes | None:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The EBML elements of `data`, up to the first that is cut off."""
+    """Yield the EBML elements of `data`, up to the first that is cut off."""
     at = 0
     while at < len(data):
         name, at = _variable_integer(data, at, keeps_marker=True)
@@ -205,7 +205,7 @@ def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _variable_integer(data: bytes, at: int, *, keeps_marker: bool) -> tuple[int | None, int]:
-    """The integer at `at` (RFC 8794 §4) and where the next byte is; None where it is cut off or too long."""
+    """Return the integer at `at` (RFC 8794 §4) and the position after it; None where it is cut off or too long."""
     if at >= len(data) or not data[at]:
         return None, at
     length = 9 - data[at].bit_length()

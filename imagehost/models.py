@@ -51,7 +51,7 @@ class Usage(models.Model):
 
 class FolderQuerySet(models.QuerySet["Folder"]):
     def published(self) -> FolderQuerySet:
-        """Folders with a public page: not those of banned owners."""
+        """Return folders with a public page: their owners are not banned."""
         return self.filter(is_public=True, owner__is_active=True)
 
 
@@ -148,7 +148,7 @@ class PreviewState(models.TextChoices):
 
 
 def unexpired(now: datetime, path: str = "") -> Q:
-    """Of files that exist at `now`. `path`: of the relation to them, with its underscores."""
+    """Return the condition of files that exist at `now`. `path`: of the relation to them, with its underscores."""
     return Q(**{f"{path}expires_at__isnull": True}) | Q(**{f"{path}expires_at__gt": now})
 
 
@@ -157,27 +157,27 @@ class FileQuerySet(models.QuerySet["File"]):
         return self.filter(state=State.READY)
 
     def kept(self) -> FileQuerySet:
-        """Stored files that have not expired: those that their owner sees."""
+        """Return stored files that have not expired, which their owner sees."""
         return self.ready().filter(unexpired(timezone.now()))
 
     def expired(self, since: datetime) -> FileQuerySet:
-        """Stored files that expired at `since` or before."""
+        """Return stored files that expired at `since` or before."""
         return self.ready().filter(expires_at__lte=since)
 
     def delivered(self) -> FileQuerySet:
-        """Files that are served to the public."""
+        """Return files that are served to the public."""
         return self.kept().filter(quarantined_at__isnull=True, moves_from="")
 
     def moving(self) -> FileQuerySet:
-        """Files whose object moves from one key to another."""
+        """Return files whose object moves from one key to another."""
         return self.exclude(moves_from="")
 
     def booked(self) -> FileQuerySet:
-        """Files whose bytes count in their owner's usage."""
+        """Return files whose bytes count in their owner's usage."""
         return self.exclude(state=State.DELETED)
 
     def by_name(self, name: str) -> FileQuerySet:
-        """At most one file, by its exact name and the index of upper-case names. No query for an invalid name."""
+        """Return at most one file, by exact name and the index of upper-case names. No query for an invalid name."""
         if not NAME.fullmatch(name):
             return self.none()
         return self.filter(name__upper=name.upper(), name=name)
@@ -253,7 +253,7 @@ class File(models.Model):
             models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
             models.Index(fields=["moves_from"], condition=~Q(moves_from=""), name="imagehost_file_moving"),
             models.Index(
-                fields=["preview_due_at", "id"],  # sorted, as many files may be due at the same time
+                fields=["preview_due_at", "id"],  # sorted, as many files may be due at once
                 condition=Q(state="READY", preview_state="WAITING", quarantined_at__isnull=True, moves_from=""),
                 name="imagehost_file_preview_next",
             ),
@@ -322,7 +322,7 @@ class File(models.Model):
 
     @property
     def is_delivered(self) -> bool:
-        """As `FileQuerySet.delivered`."""
+        """Return whether the file is served to the public, as `FileQuerySet.delivered` has it."""
         is_kept = self.state == State.READY and not self.has_expired(timezone.now())
         return is_kept and self.quarantined_at is None and not self.moves_from
 
@@ -330,7 +330,7 @@ class File(models.Model):
         return self.expires_at is not None and self.expires_at <= now
 
     def seconds_left(self, now: datetime, *, most: int) -> int:
-        """For how long the file may be cached: at most `most` seconds, and not beyond its expiry."""
+        """Return for how many seconds the file may be cached: at most `most`, and not beyond its expiry."""
         if self.expires_at is None:
             return most
         return max(0, min(most, int((self.expires_at - now).total_seconds())))
@@ -346,7 +346,7 @@ class File(models.Model):
 
     @property
     def object_keys(self) -> list[str]:
-        """Return all keys that may have an object: the file's and those of its preview."""
+        """Return all keys that may have an object: of the file and its preview."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
         return [*keys, *(preview for key in keys for preview in preview_keys_of(key))]
 

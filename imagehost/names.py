@@ -23,13 +23,13 @@ _EXTENSIONS = "|".join(name for type_ in media.ALL for name in (type_.extension,
 _ENDINGS = re.compile(rf"\.({_EXTENSIONS})\Z", re.IGNORECASE)
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|\Z)", re.IGNORECASE)
 _MAX_STEM = 180  # bytes of UTF-8: with a number and an extension still less than the 255 of most file systems
-_ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, beside letters and digits
+_ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, with letters and digits
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&'()+,.=@\[\]^_`{}~-]")
 _NAMELESS = "file"
 
 
 def folder_name(text: str) -> str:
-    """The name to store: in normal form C, trimmed, so that names that look alike are equal.
+    """Return the name to store: in normal form C, trimmed, so that names that look alike are equal.
 
     Raises ValueError with a sentence for the user.
     """
@@ -37,7 +37,7 @@ def folder_name(text: str) -> str:
 
 
 def one_line(text: str, *, most: int) -> str:
-    """The same for a name of at most `most` characters."""
+    """Return a name of at most `most` characters in normal form C, trimmed. Raises ValueError as `folder_name`."""
     name = unicodedata.normalize("NFC", text).strip()
     _check(name, most, is_empty=not name.strip(_JOINERS))
     if not text_rules.has_something_to_see(name):
@@ -46,7 +46,7 @@ def one_line(text: str, *, most: int) -> str:
 
 
 def folder_password(text: str) -> str:
-    """The password as it was sent. Raises ValueError with a sentence for the user."""
+    """Return the password as it was sent. Raises ValueError with a sentence for the user."""
     _check(text, MAX_LENGTH, is_empty=not text)
     return text
 
@@ -59,10 +59,10 @@ def shown(name: str, *, otherwise: str) -> str:
 
 
 def unpacked(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """The names of files in an archive, from (original name, generated name, stored extension) of each, in order.
+    """Yield the names of files in an archive, from (original name, generated name, stored extension) of each.
 
     A name has no path and the stored extension; it is not hidden, no device of Windows and looks like no option. All
-    names differ, also where upper and lower case count as the same.
+    names differ, also without regard to case.
     """
     taken: set[str] = set()
     used: Counter[str] = Counter()
@@ -77,7 +77,7 @@ def unpacked(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:
 
 
 def disposition(download_name: str, *, attachment: bool = False) -> str:
-    """The value of Content-Disposition (RFC 6266, RFC 8187), in printable ASCII, so that no header can be injected.
+    """Return the value of Content-Disposition (RFC 6266, RFC 8187), in printable ASCII against header injection.
 
     `download_name`: what the browser offers when the file is saved, "file" where no character of it is usable. Its
     ASCII form is for clients that do not know `filename*`.
@@ -97,13 +97,13 @@ def _check(text: str, most: int, *, is_empty: bool) -> None:
 
 
 def _plain(name: str) -> str:
-    """Without accents, other characters as underscores; runs of spaces shrink, as in signatures over headers."""
+    """Return the name without accents, other characters as underscores, runs of spaces as one for signed headers."""
     letters = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
     return " ".join(_NOT_PLAIN.sub("_", letters).split()) or _NAMELESS
 
 
 def _stem(original: str) -> str:
-    """The name without its extension; may be empty."""
+    """Return the name without its extension; may be empty."""
     plain = _UNSAFE.sub("_", shown(unicodedata.normalize("NFC", original), otherwise=""))
     stem = _ENDINGS.sub("", plain).lstrip(".-~ ")
     stem = stem.encode("utf-8", "ignore")[:_MAX_STEM].decode("utf-8", "ignore").rstrip(". ")

@@ -159,7 +159,7 @@ class UploadErrorSerializer(serializers.Serializer[ApiError]):
 
 
 def _error(description: str, *errors: ApiError) -> OpenApiResponse:
-    """The errors of one status, each as an example."""
+    """Return the errors of one status, each as an example."""
     examples = [
         OpenApiExample(f"{type(error).__name__}{number}", value=error.body()) for number, error in enumerate(errors, 1)
     ]
@@ -167,7 +167,7 @@ def _error(description: str, *errors: ApiError) -> OpenApiResponse:
 
 
 def _key_errors() -> list[Unauthorized]:
-    """The problems of a key, all with the same code."""
+    """Return the problems of a key, which share one code."""
     instances = [error() if isinstance(error, type) else error for error in shared.KEY_ERRORS]
     return [Unauthorized(error.error) for error in instances if error.status != 429]
 
@@ -248,13 +248,13 @@ class DoneSerializer(serializers.Serializer[Any]):
 def _answers(
     status: int, form: type[serializers.Serializer[Any]], example: dict[str, Any], *errors: Any
 ) -> dict[int, OpenApiResponse]:
-    """The successful answer and the errors, which are classes."""
+    """Return the successful answer and the errors, which are classes."""
     shown = OpenApiExample("Done", value=example, response_only=True, status_codes=[str(status)])
-    others = [error for error in errors if error is not FolderExists]
+    rest = [error for error in errors if error is not FolderExists]
     answers = {
         status: OpenApiResponse(form, examples=[shown]),
         **({409: _CONFLICT} if FolderExists in errors else {}),
-        **shared.error_responses(*others, _UNAUTHORIZED, _RATE_LIMITED, *shared.COMMON_ERRORS),
+        **shared.error_responses(*rest, _UNAUTHORIZED, _RATE_LIMITED, *shared.COMMON_ERRORS),
     }
     return dict(sorted(answers.items()))
 

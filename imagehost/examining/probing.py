@@ -74,7 +74,7 @@ def render(
     as_: Literal["WEBP", "PNG"] = "WEBP",
     only_whole: bool = False,
 ) -> Preview:
-    """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
+    """Return a thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
 
     Of a picture that is cut off or damaged it shows what decodes; with `only_whole` it is refused. Raises InvalidMedia
     where nothing decodes, and ProberFailed.

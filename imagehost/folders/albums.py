@@ -1,6 +1,6 @@
 """Albums: lists of a user's files that are shared by a link.
 
-An album holds the ids of its files in their order. Those of files that no longer exist are passed over when it is read,
+An album holds the ids of its files in their order. Ids of files that no longer exist are passed over when it is read,
 and dropped when its files are changed. Every operation locks its owner's row first, then the album.
 """
 
@@ -25,23 +25,23 @@ MAX_FILES = 500  # of an album
 
 
 def of(owner: User) -> QuerySet[Album]:
-    """The owner's albums without the ids of their files, newest first."""
+    """Return the owner's albums without the ids of their files, newest first."""
     return Album.objects.filter(owner=owner).defer("file_ids").order_by("-created_at", "pk")
 
 
 def find(link: str) -> Album | None:
-    """The album with this link, with its owner; None: unknown, or of a banned owner. 1 query."""
+    """Return the album with this link, with its owner; None for an unknown link and a banned owner. 1 query."""
     return Album.objects.filter(link=link, owner__is_active=True).select_related("owner").first()
 
 
 def files_of(album: Album) -> list[File]:
-    """The files that everybody with the link sees listed, in their order, with their folders. 1 query."""
+    """Return the files that everybody with the link sees listed, in their order, with their folders. 1 query."""
     rows = File.objects.delivered().filter(owner_id=album.owner_id, pk__in=album.file_ids)
     return _in_order(album, rows.select_related("folder"))
 
 
 def kept_in(album: Album) -> list[File]:
-    """The files that the owner sees, also those that are taken down. 1 query."""
+    """Return the files that the owner sees, quarantined ones included. 1 query."""
     rows = File.objects.kept().filter(owner_id=album.owner_id, pk__in=album.file_ids)
     return _in_order(album, rows.select_related("folder"))
 
@@ -117,7 +117,7 @@ def delete(*, owner: User, album_id: str) -> None:
 
 @transaction.atomic
 def delete_by_staff(*, album: Album, by: User, reason: str) -> None:
-    """The same by staff, audited. Nothing where it was deleted meanwhile."""
+    """Delete an album as staff, audited. Does nothing where it is deleted already."""
     users.lock(album.owner_id)
     row = Album.objects.select_for_update().filter(pk=album.pk).first()
     if row is None:
@@ -127,7 +127,7 @@ def delete_by_staff(*, album: Album, by: User, reason: str) -> None:
 
 
 def title_of(text: str) -> str:
-    """The title as it is stored. Raises ValidationError."""
+    """Return the title as it is stored. Raises ValidationError."""
     try:
         return names.one_line(text, most=MAX_TITLE_LENGTH)
     except ValueError as problem:
@@ -135,13 +135,13 @@ def title_of(text: str) -> str:
 
 
 def _locked(owner: User, album_id: str) -> Album:
-    """2 queries. Album.DoesNotExist: unknown, or another owner's."""
+    """Return the album, its owner's row locked. 2 queries. Album.DoesNotExist: unknown, or another owner's."""
     users.lock(owner.pk)
     return Album.objects.select_for_update().get(pk=album_id, owner=owner)
 
 
 def _save(album: Album, file_ids: Sequence[UUID], now: datetime) -> None:
-    """ValidationError: too many files."""
+    """Store the album's files. Raises ValidationError for too many."""
     if len(file_ids) > MAX_FILES:
         raise ValidationError(f"An album holds at most {MAX_FILES} files.")
     album.file_ids = [file_id.hex for file_id in file_ids]

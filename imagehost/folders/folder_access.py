@@ -40,7 +40,7 @@ class TooManyGuesses(Exception):
 
 
 def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: datetime) -> bool:
-    """Whether the viewer may see the folder's files. Reads neither viewer nor session where there is no password."""
+    """Return whether the viewer may see the folder's files. Reads viewer and session only where there is a password."""
     if not folder.is_password_enabled or viewer.pk == folder.owner_id:
         return True
     kept, until = session.get(SESSION_KEY, {}).get(folder.pk, ("", 0))
@@ -61,7 +61,7 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
         raise TooManyGuesses(seconds_left)
 
     def upgrade(password: str) -> None:
-        """Replace a hash of an earlier release, unless the owner changes the password at the same time."""
+        """Replace a hash of an earlier release, unless the owner changes the password concurrently."""
         before, folder.password_hash = folder.password_hash, make_password(password)
         Folder.objects.filter(pk=folder.pk, password_hash=before).update(password_hash=folder.password_hash)
 
@@ -79,6 +79,6 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
 
 
 def _fingerprint(folder: Folder, secret: str) -> str:
-    """Of the password's hash, which stays out of the session."""
+    """Return a fingerprint of the password's hash, which stays out of the session."""
     value = f"{folder.pk}:{folder.password_hash}"
     return salted_hmac("imagehost.unlocks", value, secret=secret, algorithm="sha256").hexdigest()

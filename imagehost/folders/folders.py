@@ -35,7 +35,7 @@ def create(*, owner_id: str, changes: Changes, now: datetime) -> Folder:
     """Create a folder of the owner. 3 queries.
 
     InvalidBody: the name or password is invalid or missing, or there are MAX_FOLDERS already. FolderExists: the owner
-    has one of this name. Unauthorized: the owner has been deleted meanwhile.
+    has one of this name. Unauthorized: the owner has been deleted.
     """
     if changes.name is None:
         raise InvalidBody("folderName: This field is required.")
@@ -93,13 +93,13 @@ def delete(*, owner_id: str, folder_id: str) -> None:
 
 
 def _lock_owner(owner_id: str) -> None:
-    """1 query."""
+    """Lock the owner's row. 1 query."""
     if not users.lock(owner_id):
         raise Unauthorized
 
 
 def _found(owner_id: str, folder_id: str) -> Folder:
-    """The folder, locked, also against new rows that refer to it. 1 query."""
+    """Return the folder, locked, also against new rows that refer to it. 1 query."""
     folder = Folder.objects.select_for_update().filter(pk=folder_id, owner_id=owner_id).first()
     if folder is None:
         raise FolderNotFound
@@ -107,7 +107,7 @@ def _found(owner_id: str, folder_id: str) -> Folder:
 
 
 def _checked(changes: Changes) -> Changes:
-    """The changes with the name as it is stored. Raises InvalidBody for an invalid name or password."""
+    """Return the changes with the name as it is stored. Raises InvalidBody for an invalid name or password."""
     try:
         name = changes.name if changes.name is None else names.folder_name(changes.name)
     except ValueError as problem:
@@ -139,5 +139,5 @@ def _apply(folder: Folder, changes: Changes, password_hash: str, now: datetime) 
 
 
 def _hashed(changes: Changes) -> str:
-    """The password's hash; "" without a password."""
+    """Return the password's hash; "" without a password."""
     return make_password(changes.password) if changes.password else ""

@@ -1,6 +1,6 @@
 """Queries of the gallery and the folder endpoints, each on the rows of one owner.
 
-They include quarantined files, which the owner sees here alone.
+They include quarantined files, which the owner sees only here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class InFolder(TypedDict):
     total_size: int
 
 
-if TYPE_CHECKING:  # a type for mypy alone
+if TYPE_CHECKING:  # a type only for mypy
     from django_stubs_ext import WithAnnotations
 
     CountedFolder = WithAnnotations[Folder, InFolder]
@@ -52,7 +52,7 @@ class Files:
 
 
 def gallery(*, owner_id: str, page: Page) -> Files:
-    """All files of the owner. 1 query; 2 for a page after the last file."""
+    """Return a page of the owner's files. 1 query; 2 for a page after the last file."""
     rows = File.objects.kept().filter(owner_id=owner_id)
     return _page(rows, rows.select_related("folder"), page)
 
@@ -74,7 +74,7 @@ class FileFilters:
 
 
 def search(*, owner_id: str, filters: FileFilters) -> FileQuerySet:
-    """The owner's stored files that match, newest first, with their folders. No query yet."""
+    """Return the owner's stored files that match, newest first, with their folders. No query yet."""
     rows = File.objects.kept().filter(owner_id=owner_id).select_related("folder")
     if filters.text:
         rows = rows.filter(_has_text(filters.text))
@@ -94,14 +94,14 @@ def search(*, owner_id: str, filters: FileFilters) -> FileQuerySet:
 
 
 def named(*, owner_id: str, names: Sequence[str]) -> list[File]:
-    """The owner's stored files of these names, newest first, at most MAX_LIMIT. 1 query."""
+    """Return the owner's stored files of these names, newest first, at most MAX_LIMIT. 1 query."""
     names = [name for name in names if NAME.fullmatch(name)]
     rows = File.objects.kept().filter(owner_id=owner_id, name__in=names).select_related("folder")
     return list(rows.newest_first()[:MAX_LIMIT])
 
 
 def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Folder, Files]:
-    """A folder of the owner and its files. 2 queries; 3 for a page after the last file.
+    """Return a folder of the owner and its files. 2 queries; 3 for a page after the last file.
 
     FolderNotFound: unknown, or another owner's. 1 query.
     """
@@ -116,7 +116,7 @@ def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Fol
 
 
 def folders(*, owner_id: str) -> QuerySet[CountedFolder]:
-    """All folders of the owner, oldest first, with `file_count` and `total_size`. 1 query."""
+    """Return the folders of the owner, oldest first, with `file_count` and `total_size`. 1 query."""
     kept = Q(files__state=State.READY) & unexpired(timezone.now(), "files__")
     stored = FilteredRelation("files", condition=kept)
     counted = Folder.objects.filter(owner_id=owner_id).annotate(
@@ -126,7 +126,7 @@ def folders(*, owner_id: str) -> QuerySet[CountedFolder]:
 
 
 def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
-    """One of these folders. 1 query. FolderNotFound as above."""
+    """Return a folder of the owner with `file_count` and `total_size`. 1 query. Raises FolderNotFound."""
     found = folders(owner_id=owner_id).filter(pk=folder_id).first()
     if found is None:
         raise FolderNotFound
@@ -143,12 +143,12 @@ def _has_text(text: str) -> Q:
 
 
 def _name_in(text: str) -> str:
-    """The generated name in a link to a file, or at the end of a text."""
+    """Return the generated name in a link to a file, or at the end of a text."""
     return text.rstrip("/").rpartition("/")[2].partition(".")[0]
 
 
 def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
-    """The page of `rows`, selected as in `shown`, and the total, in one query."""
+    """Return the page of `rows`, selected as in `shown`, and the total, in one query."""
     counted = rows.order_by().annotate(of=Value(1)).values("of").annotate(total=Count("pk")).values("total")
     total = Subquery(counted, output_field=IntegerField())
     rows_shown = shown.newest_first().annotate(total=total)
@@ -156,5 +156,5 @@ def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
     files: list[Any] = list(rows_shown[start : start + page.limit])  # files annotated with the total
     if files:
         return Files(files, files[0].total)
-    # No file is at the offset, so the total is at most the offset, whatever was uploaded since.
+    # No file is at the offset, so the total is at most the offset, despite later uploads.
     return Files([], min(rows.count(), page.offset) if page.offset else 0)

@@ -37,7 +37,7 @@ class Route:
 
 
 def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
-    """The validation errors of these values, by argument; empty where they are valid."""
+    """Return the validation errors of these values, by argument; empty where they are valid."""
     if kind not in MatchKind.values:
         return {"kind": [f"Choose one of {', '.join(MatchKind.values)}."]}
     sentence = _pattern_problem(kind, routing.normal(kind, pattern))
@@ -48,7 +48,7 @@ def lock(owner: User, folder_id: str = "") -> dict[str, Folder]:
     """Lock the owner's list for the transaction; return the owner's folders that are locked with it, by id.
 
     It locks the user's row first, since an empty list has no row, then the folders of the rules and `folder_id`, so
-    that no folder with rules is deleted at the same time. 2 queries.
+    that no folder with rules is deleted concurrently. 2 queries.
     """
     users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
@@ -115,7 +115,7 @@ def delete(*, owner: User, rule_id: int) -> None:
 
 
 def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
-    """The rule tester: the rule that a file of this name and type follows. 1 query.
+    """Return the rule that a file of this name and type follows. 1 query.
 
     Without `mime` the type follows from the name's extension; that of an upload follows from its content.
     ValidationError by argument: no accepted type.
@@ -170,7 +170,7 @@ def _number(held: Sequence[FolderRule]) -> None:
 
 
 def _pattern_problem(kind: str, pattern: str) -> str:
-    """The error of a pattern that `routing.normal` returned; empty where it is valid."""
+    """Return the error of a pattern that `routing.normal` returned; empty where it is valid."""
     if not pattern:
         return "Say what to match."
     if len(pattern) > MAX_PATTERN_LENGTH:

@@ -29,12 +29,12 @@ class AlbumPage(FilesPage):
 
 
 def find(link: str) -> Album | None:
-    """The album with this link. No query for what is no link."""
+    """Return the album with this link. No query for a malformed link."""
     return albums.find(link) if _LINK.fullmatch(link) else None
 
 
 def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool]) -> AlbumPage | None:
-    """None: there is no such page. 1 query. `may_see`: whether the visitor has a folder's password, or needs none."""
+    """Return a page of the album, or None. 1 query. `may_see`: whether a folder is open to the visitor."""
     files = albums.files_of(album)
     page = file_pages.page_at(files, number)
     if page is None:
@@ -57,7 +57,7 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
 
 
 def ways_in_album(link: str, file: File) -> Ways | None:
-    """To the neighbours of the file in the album with this link. 2 queries."""
+    """Return links to the neighbours of the file in the album with this link. 2 queries."""
     album = find(link)
     held = [each.name for each in albums.files_of(album)] if album else []
     if file.name not in held:
@@ -71,7 +71,7 @@ def _is_locked(file: File) -> bool:
 
 
 def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
-    """A file in a folder with a password is named as its link is, without preview, until the password is given."""
+    """Return a tile; one of a locked folder is named as its link is, without preview."""
     tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.folder is None or may_see(file.folder):
         return tile
@@ -79,7 +79,7 @@ def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
 
 
 def _shown(card: Card) -> Embedded:
-    """The album's codes show the picture of its card and lead to the album."""
+    """Return the album's codes, which show the picture of its card and lead to the album."""
     if card.picture is None:
         return Embedded(card.title, card.url)
     picture = card.picture

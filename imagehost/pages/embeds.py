@@ -38,7 +38,7 @@ class Code:
 
 
 def codes(shown: Embedded) -> list[Code]:
-    """All codes, the links first."""
+    """Return all codes, the links first."""
     direct = [Code("direct", "Direct link", shown.direct)] if shown.direct else []
     return [
         *direct,
@@ -50,7 +50,7 @@ def codes(shown: Embedded) -> list[Code]:
 
 
 def _markdown(shown: Embedded) -> str:
-    """Markdown has no films: the poster, or the title, leads to the page."""
+    """Return the Markdown, which has no films: the poster, or the title, leads to the page."""
     title = _MARKDOWN.sub(r"\\\1", shown.title)
     return f"[![{title}]({shown.picture})]({shown.page})" if shown.picture else f"[{title}]({shown.page})"
 

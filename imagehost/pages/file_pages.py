@@ -128,13 +128,13 @@ class FolderPage(FilesPage):
 
 
 def find_file(name: str) -> File | None:
-    """The public file of this name; None: unknown, quarantined, or of a banned owner. 1 query."""
+    """Return the public file of this name; None for unknown, quarantined, or of a banned owner. 1 query."""
     found = File.objects.delivered().by_name(name).filter(owner__is_active=True)
     return found.select_related("owner", "folder").first()
 
 
 def find_folder(folder_id: str, *, viewer: Viewer) -> Folder | None:
-    """The folder, if it is public or the viewer's own; None as well for a banned owner's. 1 query."""
+    """Return the folder if it is public or the viewer's own; None as well for a banned owner's. 1 query."""
     seen = Folder.objects.published()
     if not viewer.is_anonymous:
         seen |= Folder.objects.filter(owner=viewer)
@@ -142,7 +142,7 @@ def find_folder(folder_id: str, *, viewer: Viewer) -> Folder | None:
 
 
 def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
-    """For a viewer with access to the file's folder. No query."""
+    """Return the page of a file for a viewer with access to its folder. No query."""
     title = names.shown(file.original_name, otherwise=file.file_name)
     made = file.preview_state == PreviewState.MADE
     owner = file.owner.get_full_name() if file.owner else ""
@@ -167,7 +167,7 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
 
 
 def ways_in_folder(file: File) -> Ways | None:
-    """To the neighbours in the file's folder, if it is public. 2 queries."""
+    """Return links to the neighbours in the file's folder, if it is public. 2 queries."""
     folder = file.folder
     if folder is None or not folder.is_public:
         return None
@@ -180,7 +180,7 @@ def ways_in_folder(file: File) -> Ways | None:
 
 
 def codes_of(file: File) -> list[Code]:
-    """The codes that embed the file. The poster of a film needs the password of the film's folder."""
+    """Return the codes that embed the file. The poster of a film needs the password of the film's folder."""
     film = file.url if file.media_type.is_video else ""
     is_shown = file.preview_state == PreviewState.MADE and not (file.folder and file.folder.is_password_enabled)
     poster = file.card_url if is_shown else ""
@@ -198,7 +198,7 @@ def codes_of(file: File) -> list[Code]:
 
 
 def page_of_folder(folder: Folder, number: str) -> FolderPage | None:
-    """For a viewer with access to the folder; None: there is no such page. 2 queries: the count, the files."""
+    """Return the page for a viewer with access to the folder, or None. 2 queries: the count, the files."""
     page = page_at(_files_of(folder), number)
     if page is None:
         return None
@@ -225,28 +225,28 @@ def page_at(files: FileQuerySet | Sequence[File], number: str) -> Page[File] | N
 
 
 def card_of_files(title: str, url: str, owner: User, shown: Sequence[File], count: int) -> Card:
-    """Return the card of a list of `count` files, with the first picture of those in `shown`."""
+    """Return the card of a list of `count` files, with the first picture in `shown`."""
     summary = f"{count:,} {'file' if count == 1 else 'files'} by {owner.get_full_name()}"
     return Card(title, summary, url, picture=next(filter(None, map(picture_of, shown)), None))
 
 
 def file_in(folder: Folder, name: str) -> File | None:
-    """The file of this name, if it is in the folder. 1 query."""
+    """Return the file of this name, if it is in the folder. 1 query."""
     return _files_of(folder).by_name(name).first()
 
 
 def in_archive(count: int) -> int:
-    """How many of `count` files the archive holds."""
+    """Return how many of `count` files the archive holds."""
     return min(count, settings.MAX_FILES_IN_ARCHIVE)
 
 
 def archived(folder: Folder) -> Sequence[File]:
-    """The newest files, as many as an archive may hold. 1 query."""
+    """Return the newest files, as many as an archive may hold. 1 query."""
     return list(_files_of(folder)[: settings.MAX_FILES_IN_ARCHIVE])
 
 
 def tile(file: File, *, preview: str) -> Tile:
-    """`preview`: the URL of the file's preview, used once the preview exists."""
+    """Return the file's tile. `preview`: the URL of the file's preview, used once the preview exists."""
     title = names.shown(file.original_name, otherwise=file.file_name)
     if file.preview_state == PreviewState.MADE:
         src, size = preview, (file.preview_width or 0, file.preview_height or 0)
@@ -258,7 +258,7 @@ def tile(file: File, *, preview: str) -> Tile:
 
 
 def clock(duration_ms: int | None) -> str:
-    """`0:07`, `12:30`, `1:02:03`, at least `0:01`; empty where the duration is unknown."""
+    """Return `0:07`, `12:30`, `1:02:03`, at least `0:01`; empty where the duration is unknown."""
     if duration_ms is None:
         return ""
     minutes, seconds = divmod(max(round(duration_ms / 1000), 1), 60)
@@ -267,7 +267,7 @@ def clock(duration_ms: int | None) -> str:
 
 
 def picture_of(file: File) -> Medium | None:
-    """The image itself where all messengers show it, else its preview as a PNG; None: there is none yet."""
+    """Return the image itself where all messengers show it, else its preview as a PNG; None where there is none yet."""
     if file.media_type.is_on_cards and file.size <= MAX_CARD_PICTURE:
         return _original(file)
     if file.preview_state == PreviewState.MADE:
@@ -277,7 +277,7 @@ def picture_of(file: File) -> Medium | None:
 
 
 def origins_of(file: File) -> tuple[str, ...]:
-    """The origins that files are loaded from, without our own, for the page's policy; the same for every file.
+    """Return the origins that files are loaded from, without our own, for the page's policy.
 
     A policy is applied to redirects as well, so the store is one of them where delivery redirects to it.
     """

@@ -116,13 +116,13 @@ class _Sink:
         return len(content)
 
     def flush(self) -> None:
-        """Does nothing: there is no buffer."""
+        """Do nothing: there is no buffer."""
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def taken(self) -> bytes:
-        """The bytes written since the last call."""
+        """Return the bytes written since the last call."""
         content = b"".join(self._written)
         self._written.clear()
         return content

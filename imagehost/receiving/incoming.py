@@ -44,7 +44,7 @@ from infrastructure.requests.errors import ApiError, KeyRateLimited, KeyRefused
 
 CHUNK = 256 * 1024  # bytes read and written at a time
 PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
-OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
+OVERHEAD = 3 * 1024 * 1024  # of a form without its file: Django reads 2.5 MiB of text fields at most
 
 MAX_FILES = 100  # of a page's form; Django would refuse one more
 
@@ -256,7 +256,7 @@ class _Receiver(FileUploadHandler):
             self._refuse_for_the_disk(error)
 
     def file_complete(self, file_size: int) -> None:
-        """The part ended where the next one begins, or the form ends."""
+        """End the part where the next one begins, or the form ends."""
         self._close_output()
         self._received[-1].is_complete = True
 
@@ -299,7 +299,7 @@ class _Receiver(FileUploadHandler):
 
 
 class PageReceiver(_Receiver):
-    """Takes all parts named `files`. Refusing one file does not refuse the others."""
+    """Takes all parts named `files`. Refusing one file does not refuse the rest."""
 
     def __init__(self, request: HttpRequest, owner: UploadOwner) -> None:
         super().__init__(request, owner.allowance.max_file_size)
@@ -308,7 +308,7 @@ class PageReceiver(_Receiver):
         self._is_parsing = False
 
     def read(self) -> Sequence[Received]:
-        """The files, in the form's order. `is_too_much` is True afterwards where there were more."""
+        """Return the files in the form's order. `is_too_much` is True afterwards where there were more."""
         if self.request is not None:
             len(self.request.POST)  # parses the form once
         return self._received
@@ -397,7 +397,7 @@ class _ApiReceiver(_Receiver):
         return owner, Incoming(received.path, received.size, received.name)
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
-        """Called at the start of every part with a file name."""
+        """Begin a part with a file name."""
         if field_name != "file":
             raise SkipFile
         if self._owner is None and ((key := self._key()) or self._body.is_too_long):
@@ -410,7 +410,7 @@ class _ApiReceiver(_Receiver):
         self._begin()
 
     def _authorize(self, secret: str | None) -> UploadOwner:
-        """Raises what `authorize` raises."""
+        """Return the owner of the key. Raises what `authorize` raises."""
         return self._set_owner(authorize(secret, self._now))
 
     def _set_owner(self, owner: UploadOwner) -> UploadOwner:
@@ -419,7 +419,7 @@ class _ApiReceiver(_Receiver):
         return owner
 
     def _parse(self, meta: Meta) -> ApiError | None:
-        """The error of the form as a whole."""
+        """Parse the form. Return the error of the form as a whole."""
         kind, _, parameters = meta.get("CONTENT_TYPE", "").partition(";")
         if kind.strip().lower() != MULTIPART:
             return NoFile(NOT_MULTIPART)
@@ -461,10 +461,10 @@ class _ApiReceiver(_Receiver):
         return NoFile(CUT_OFF if self._heads is not None and self._heads.is_cut_off else otherwise)
 
     def _key(self) -> str | None:
-        """The first field `key` so far that is not empty.
+        """Return the first field `key` so far that is not empty.
 
-        Django's parser keeps the fields in a private attribute, the only access to those that come before the file. It
-        is missing before the parser starts, and for an empty body.
+        Django's parser keeps the fields in a private attribute, the only access to fields before the file. It is
+        missing before the parser starts, and for an empty body.
         """
         fields = cast("QueryDict", getattr(self._parser, "_post", QueryDict()))
         return next(filter(None, fields.getlist("key")), None)

@@ -47,7 +47,7 @@ def first_match(rules: Iterable[Rule], file: FileLike) -> Rule | None:
 
 
 def normal(kind: str, pattern: str) -> str:
-    """The pattern as it is stored and compared: trimmed; types and extensions in lower case.
+    """Return the pattern as it is stored and compared: trimmed; types and extensions in lower case.
 
     An extension loses its dot (`.PNG` and `*.png` are `png`), and `jpeg` becomes `jpg`.
     """
@@ -61,7 +61,7 @@ def normal(kind: str, pattern: str) -> str:
 
 
 def is_like(text: str, pattern: str) -> bool:
-    """Whether the whole text matches: `*` is any number of characters, `?` is one.
+    """Return whether the whole text matches: `*` is any number of characters, `?` is one.
 
     Ignores case and the encoding of accents. Takes at most len(text) * len(pattern) steps: after a mismatch only the
     last `*` takes one character more, as a longer match of an earlier one would find nothing new.

@@ -1,7 +1,7 @@
 """Cleanup: expired files; after crashes and outages unfinished uploads, objects whose removal failed, incomplete files.
 
 An upload leaves PENDING once, for READY or DELETED, by a conditional UPDATE, so it is either stored or swept up.
-Several processes may sweep at the same time.
+Several processes may sweep concurrently.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Swept:
 
 
 def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
-    """Delete expired files, undo unfinished uploads, remove the objects of deleted files, move those of quarantined and
+    """Delete expired files, undo unfinished uploads, remove objects of deleted files, move objects of quarantined and
     restored files, and remove old incoming files.
 
     None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
@@ -59,7 +59,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
             logger.warning("The upload %s never ended and was taken back.", file.pk)
             swept.uploads += 1
         after_each()
-    for file in _each(_unfinished(State.DELETED), until):  # with those whose removal just failed
+    for file in _each(_unfinished(State.DELETED), until):  # also where the removal just failed
         if removals.finish(file):
             swept.deletions += 1
         else:
@@ -76,13 +76,13 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
 
 
 def _unfinished(state: State) -> FileQuerySet:
-    """Files in that state, PENDING or DELETED."""
+    """Return the files in state PENDING or DELETED."""
     # SQLite uses the index `imagehost_file_unfinished` only where its condition is repeated literally.
     return File.objects.exclude(state=State.READY).filter(state=state)
 
 
 def _each(rows: FileQuerySet, until: datetime) -> Iterator[File]:
-    """The oldest first, in batches, none after `until`."""
+    """Yield the files in batches, the oldest first, none after `until`."""
     following = rows
     while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
         for file in batch:

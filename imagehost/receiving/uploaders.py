@@ -64,12 +64,12 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
 
 
 def keys_of(owner: User) -> QuerySet[ApiKey]:
-    """The owner's unrevoked keys with a name that `make` gives, newest first. 1 query."""
+    """Return the owner's unrevoked keys with a name that `make` gives, newest first. 1 query."""
     return _made_for(owner).filter(revoked_at=None).order_by("-created_at", "-pk")
 
 
 def _made_for(owner: User) -> QuerySet[ApiKey]:
-    """Keys with a name that `make` gives: a key that the owner created or named elsewhere is none of them."""
+    """Return keys with a name that `make` gives, and none that the owner created or named elsewhere."""
     named = Q()
     for uploader in ALL.values():
         named |= Q(name__regex=rf"^{re.escape(uploader.title)} [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$")
@@ -77,19 +77,19 @@ def _made_for(owner: User) -> QuerySet[ApiKey]:
 
 
 def _sharex(secret: str) -> str:
-    """A custom uploader of ShareX: header `X-API-Key`, the current form of the answer."""
+    """Return a custom uploader of ShareX: header `X-API-Key`, the current form of the answer."""
     return _custom_uploader(Headers={"X-API-Key": secret}, URL="{json:url}")
 
 
 def _sharex_earlier(secret: str) -> str:
-    """The same for the earlier form: the link is the file's page, and the key comes before the file is sent."""
+    """Return a custom uploader of ShareX for the earlier form: the link is the file's page, the key comes first."""
     return _custom_uploader(
         Headers={"key": secret}, Arguments={"key": secret}, URL="{json:url}", ThumbnailURL="{json:rawUrl}"
     )
 
 
 def _custom_uploader(**of_the_form: str | Mapping[str, str]) -> str:
-    """With Version 15.0.0 ShareX reads the syntax unchanged, with 13.7.1 or older it would rewrite it.
+    """Return the uploader. ShareX reads Version 15.0.0 unchanged; 13.7.1 or older it would rewrite.
 
     ShareX also parses `%` and `{` in headers and arguments; a key has neither.
     """
@@ -109,7 +109,7 @@ def _custom_uploader(**of_the_form: str | Mapping[str, str]) -> str:
 
 
 def _curl(secret: str) -> str:
-    """Two commands: the second has no secret in its arguments, which every user of a machine can read."""
+    """Return two commands: the second has no secret in its arguments, which every user of a machine can read."""
     kept = "imagehost-upload-key"
     return (
         "# Once: keep the key in a file that only you can read.\n"

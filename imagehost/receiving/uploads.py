@@ -109,7 +109,7 @@ def _store(owner: UploadOwner, incoming: Incoming, now: datetime) -> Uploaded:
 
 
 def rules_of(owner_id: str) -> QuerySet[FolderRule]:
-    """The owner's rules in order, with their folders. 1 query."""
+    """Return the owner's rules in order, with their folders. 1 query."""
     return FolderRule.objects.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
 
 

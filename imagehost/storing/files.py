@@ -16,7 +16,7 @@ from imagehost.models import File, Folder, State
 from imagehost.storing import quotas, removals
 from infrastructure import hashing
 
-REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the others
+REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the rest
 
 
 @transaction.atomic
@@ -40,12 +40,12 @@ def delete_all(*, owner: User, files: Sequence[File]) -> int:
     """
     users.lock(owner.pk)
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
-    gone = list(rows.select_for_update().order_by("pk"))
-    if gone:
-        File.objects.filter(pk__in=[file.pk for file in gone]).update(**_deleted(timezone.now()))
-        quotas.release(owner_id=owner.pk, size=sum(file.size for file in gone))
-        removals.after_commit(gone)
-    return len(gone)
+    deleted = list(rows.select_for_update().order_by("pk"))
+    if deleted:
+        File.objects.filter(pk__in=[file.pk for file in deleted]).update(**_deleted(timezone.now()))
+        quotas.release(owner_id=owner.pk, size=sum(file.size for file in deleted))
+        removals.after_commit(deleted)
+    return len(deleted)
 
 
 @transaction.atomic
@@ -74,12 +74,12 @@ def undo(*, file: File) -> bool:
 
 
 def is_deletion_token(file: File, token: str) -> bool:
-    """Whether `token` is the one of the file's deletion link, compared in constant time."""
+    """Return whether `token` is the one of the file's deletion link, compared in constant time."""
     return hmac.compare_digest(file.deletion_hash, hashing.digest(token))
 
 
 def set_favorite(*, file: File, is_favorite: bool) -> None:
-    """1 query."""
+    """Mark the file, or unmark it. 1 query."""
     File.objects.ready().filter(pk=file.pk).update(is_favorite=is_favorite)
 
 
@@ -87,7 +87,7 @@ def set_favorite(*, file: File, is_favorite: bool) -> None:
 def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
     """Move the owner's stored files into the owner's folder, None: the root; how many were moved.
 
-    Folder.DoesNotExist: deleted meanwhile, or another owner's. Locks the owner's row, the folder's, the files'.
+    Folder.DoesNotExist: deleted, or another owner's. Locks the owner's row, the folder's, the files'.
     """
     users.lock(owner.pk)
     if folder is not None:
@@ -100,11 +100,11 @@ def delete_of_user(user: User) -> None:
     """Delete all files of a deleted account. A receiver of `user_deleted`.
 
     The caller has locked the user's row, so that no upload comes in between. The rows stay without an owner until
-    their objects are removed, the first of them at once, the others by the job.
+    their objects are removed, the first of them at once, the rest by the job.
     """
-    gone = File.objects.filter(owner=user).order_by("pk")
-    some = list(gone[:REMOVED_AT_ONCE])
-    gone.update(**_deleted(timezone.now()), folder=None, owner=None)
+    owned = File.objects.filter(owner=user).order_by("pk")
+    some = list(owned[:REMOVED_AT_ONCE])
+    owned.update(**_deleted(timezone.now()), folder=None, owner=None)
     removals.after_commit(some)
 
 
@@ -119,5 +119,5 @@ def _end(file: File, state: State) -> bool:
 
 
 def _deleted(now: datetime) -> dict[str, Any]:
-    """The changed columns of a DELETED row."""
+    """Return the changed columns of a DELETED row."""
     return {"state": State.DELETED, "deleted_at": now}

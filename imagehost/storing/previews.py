@@ -83,7 +83,7 @@ def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> W
 class Worker(threading.Thread):
     """A thread that makes previews as they become due.
 
-    It polls: one query of an index that holds waiting files alone, half a millisecond. Notifications of the database
+    It polls: one query of an index that holds only waiting files, half a millisecond. Notifications of the database
     would need a connection for each worker, and polling as well for retries.
     """
 
@@ -183,7 +183,7 @@ def _claim_one(file: File) -> bool:
 
 
 def _wait_for_worker(file: File) -> None:
-    """1 query for each POLL_SECONDS."""
+    """Wait for the worker's preview. 1 query for each POLL_SECONDS."""
     give_up_at = time.monotonic() + PAGE_SECONDS
     columns = ("preview_state", "preview_width", "preview_height")
     while time.monotonic() < give_up_at:
@@ -200,9 +200,9 @@ def _set_made(file: File, width: int | None, height: int | None) -> None:
 
 
 def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
-    """Whether each try failed for another reason than the file: the store, the prober, another host's disk.
+    """Return whether each try failed for another reason than the file: the store, the prober, another host's disk.
 
-    After a restore, any failed preview but those of files that killed their workers.
+    After a restore, that is any failed preview whose file did not kill its worker.
     """
     has_tried_all = file.preview_attempts == MAX_TRIES
     is_harmless = has_tried_all or (is_after_restore and file.preview_attempts < MAX_TRIES)
@@ -210,7 +210,7 @@ def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
 
 
 def try_again(files: Iterable[File]) -> int:
-    """Queue one more try for those whose preview failed; how many there are. 1 query."""
+    """Queue one more try for files whose preview failed. Return their number. 1 query."""
     failed = File.objects.ready().filter(pk__in=[file.pk for file in files], preview_state=PreviewState.FAILED)
     return failed.update(preview_state=PreviewState.WAITING, preview_attempts=MAX_TRIES - 1)
 
@@ -224,7 +224,7 @@ class Backlog:
 
 
 def backlog(now: datetime) -> Backlog:
-    """1 query, of an index that holds waiting files alone."""
+    """Return the backlog at `now`. 1 query, of an index that holds only waiting files."""
     found = _due(now).order_by().aggregate(due=Count("pk"), since=Min("preview_due_at"))
     return Backlog(found["due"], now - (found["since"] or now))
 
@@ -286,7 +286,7 @@ def _due(now: datetime) -> FileQuerySet:
 
 
 def _in_turn(now: datetime) -> FileQuerySet:
-    """Return due files of owners whose turn it may be: of those who spent least, the file that has been due longest."""
+    """Return due files of owners whose turn it may be, by what the owner spent, then by how long each is due."""
     turns = PreviewTurn.objects.filter(_not_their_turn(now))
     due = _due(now).exclude(owner_id__in=turns.values("owner_id"))[:LOOKAHEAD]
     spent = PreviewTurn.objects.filter(owner_id=OuterRef("owner_id")).values("spent_until")
@@ -372,7 +372,7 @@ def _make(file: File, work: Work) -> None:
             turn.spent = reason.seconds
             work.given_up += _give_up(file)
         except (ProberFailed, StorageFailed):  # a missing object may be on another host's disk
-            if _postpone(file, work):  # else the file was deleted or moved meanwhile
+            if _postpone(file, work):  # else the file was deleted or moved
                 logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
         else:
             turn.spent = preview.seconds
@@ -388,7 +388,7 @@ def _give_up(file: File, *, attempts: int | None = None) -> int:
 
 
 def _postpone(file: File, work: Work) -> int:
-    """Retry after a pause, as the file is not the cause; after MAX_TRIES, `_give_up`. Returns the same."""
+    """Retry after a pause, as the file is not the cause; after MAX_TRIES, return as `_give_up`."""
     if file.preview_attempts == MAX_TRIES:
         changed = _give_up(file)
         work.given_up += changed
@@ -408,6 +408,6 @@ def _take_back(file: File) -> None:
 
 
 def _claimed(file: File) -> FileQuerySet:
-    """The row while this claim is valid: another claim has another end, a quarantined file another key."""
+    """Return the row while this claim is valid: another claim has another end, a quarantined file another key."""
     rows = File.objects.delivered().filter(pk=file.pk, key=file.key, preview_state=PreviewState.WAITING)
     return rows.filter(preview_due_at=file.preview_due_at)

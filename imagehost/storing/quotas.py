@@ -32,14 +32,14 @@ def release(*, owner_id: str, size: int) -> None:
 
 
 def used(owner_id: str) -> int:
-    """The booked bytes. 1 query."""
+    """Return the booked bytes. 1 query."""
     return Usage.objects.filter(pk=owner_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def recount(*, owner_id: str) -> int:
     """Set the booked bytes to the sum of the user's files; return the difference.
 
-    Call it in a transaction: the lock on the usage row keeps uploads from being booked meanwhile.
+    Call it in a transaction: the lock on the usage row delays bookings of uploads until its end.
     """
     usage = Usage.objects.select_for_update().filter(pk=owner_id).first()
     if usage is None:

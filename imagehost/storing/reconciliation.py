@@ -5,7 +5,7 @@ The progress is in the database, so that the next run on any host continues an i
 keys of one part. Objects without a file are removed at the end, when their share of all objects is known.
 
 Concurrent uploads and deletions are no difference: a row is inserted before its object and deleted after it, the rows
-are read after the store's list, and everything younger than GRACE is left alone.
+are read after the store's list, and everything younger than GRACE is left out.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ GRACE = timedelta(hours=24)
 PART = 50_000  # files, and the rest of the last one's owner
 CHUNK = 1000  # keys looked up at a time
 MOST_NAMED = 1000  # keys of missing or damaged files in the result
-FEW = 50  # objects without a file that are removed whatever their share; more only up to a quarter of all objects
+FEW = 50  # objects without a file that are removed at any share; more only up to a quarter of all objects
 PATIENCE = 5  # consecutive failed removals
 _QUARANTINED_PREVIEWS = f"{PREVIEWS}{QUARANTINE}"
 LONGEST = timedelta(days=7)  # an older comparison starts again: its first counts are outdated
-STRAYS_KEPT = 200_000  # objects without a file that one comparison removes; the next one removes the others
+STRAYS_KEPT = 200_000  # objects without a file that one comparison removes; the next one removes the rest
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class Progress:
     found: Comparison
 
     def save(self, stage: Stage, *, done_until: str = "") -> None:
-        """Store where the next part begins. Raises Overtaken where another run has saved one meanwhile. 1 query."""
+        """Store where the next part begins. Raises Overtaken where another run has saved one. 1 query."""
         mine = Reconciliation.objects.filter(pk=self.row.pk, parts=self.row.parts, started_at=self.row.started_at)
         values = {"stage": stage, "done_until": done_until, "parts": self.row.parts + 1, "found": asdict(self.found)}
         if not mine.update(**values):
@@ -129,7 +129,7 @@ def _keep_strays(keys: Collection[str], found: Comparison) -> None:
 
 
 def _noted_strays(most: int) -> list[str]:
-    """The first `most` noted keys. 1 query."""
+    """Return the first `most` noted keys. 1 query."""
     return list(StrayObject.objects.order_by("key").values_list("key", flat=True)[:most])
 
 
@@ -151,7 +151,7 @@ def reconcile(
     compared too, every failed preview is tried once more, and objects without a file stay, as they may be younger than
     the backup. More such objects than FEW and a quarter of all, over all parts and runs, suggest another database's
     bucket: none is removed unless `may_remove_many`. `after_batch` is called at intervals, to renew a lease. Raises
-    StorageFailed where the store cannot be listed, and Overtaken where another run compares at the same time.
+    StorageFailed where the store cannot be listed, and Overtaken where another run compares concurrently.
     """
     progress = _resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
     found = progress.found
@@ -187,7 +187,7 @@ def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
 
 
 def _last_owner_of_part(after: str) -> str:
-    """The owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
+    """Return the owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
     owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
     return next(iter(owners[PART - 1 : PART]), None) or ""
 
@@ -244,7 +244,7 @@ class _Comparison:
             self.after_batch()
 
     def _compare_rows(self, rows: FileQuerySet, behind: Callable[[File], Q]) -> None:
-        """Stored files whose object the store did not list, and previews that are to be made again."""
+        """Collect stored files whose object the store did not list, and previews that have to be made again."""
         before = self.now if self.is_after_restore else self.now - GRACE
         rows = rows.filter(uploaded_at__lt=before).only(
             "key", "owner_id", "uploaded_at", "preview_state", "preview_attempts"
@@ -272,13 +272,13 @@ class _Comparison:
 
 
 def _after_in_gallery(file: File) -> Q:
-    """Of rows in the order of the gallery's index: those behind `file`."""
+    """Return the condition of rows behind `file` in the order of the gallery's index."""
     is_older = Q(uploaded_at__lt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, pk__lt=file.pk)
     return Q(owner_id__gte=file.owner_id) & (Q(owner_id__gt=file.owner_id) | is_older)
 
 
 def _recount(after: str, last: str, after_batch: Callable[[], None]) -> int:
-    """How many of these owners' usage was wrong. Those that differ are locked one by one, and counted again then."""
+    """Return how many of these owners had a wrong usage. Each such owner is locked and counted again."""
     owners = {"owner_id__gt": after, **({"owner_id__lte": last} if last else {})}
     without = File.objects.booked().filter(owner__imagehost_usage__isnull=True, **owners)
     missing = without.order_by("owner_id").values_list("owner_id", flat=True).distinct()
@@ -297,7 +297,7 @@ def _recount(after: str, last: str, after_batch: Callable[[], None]) -> int:
 
 
 def _files(keys: Sequence[str]) -> dict[str, File]:
-    """The rows that these objects belong to, by key or by the key it moves from. 1 query; 2 with strays."""
+    """Return the rows of these objects, by key or by the key it moves from. 1 query; 2 with strays."""
     rows = File.objects.only("key", "moves_from", "state", "size")
     found = {file.key: file for file in rows.filter(key__in=keys)}
     if strays := set(keys) - found.keys():
@@ -306,7 +306,7 @@ def _files(keys: Sequence[str]) -> dict[str, File]:
 
 
 def _previews(keys: Sequence[str]) -> dict[str, File]:
-    """The same for the keys of previews: these know only the name. 1 query."""
+    """Return the files of these keys of previews, which contain only the name. 1 query."""
     names = [key.rpartition(".")[0][-NAME_LENGTH:].upper() for key in keys]
     wanted = set(keys)
     rows = File.objects.filter(name__upper__in=names).only("key")
@@ -318,7 +318,7 @@ def _is_damaged(file: File, entry: Entry) -> bool:
 
 
 def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
-    """The missing keys that the store does not have: some stores' lists come late."""
+    """Yield the missing keys that the store does not have: some stores' lists come late."""
     for file in chunk:
         if file.key in missing and _is_missing(file.key) and _at_rest().filter(pk=file.pk, key=file.key).exists():
             logger.error("The file %s has no object: %s.", file.pk, file.key)
@@ -326,7 +326,7 @@ def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
 
 
 def _at_rest() -> FileQuerySet:
-    """Stored files whose object is at its key."""
+    """Return stored files whose object is at its key."""
     return File.objects.ready().filter(moves_from="")
 
 
@@ -344,7 +344,7 @@ def _make_again(files: Iterable[File]) -> int:
 
 
 def _is_suspicious(found: Comparison, *, may_remove_many: bool) -> bool:
-    """Judged by all parts together: one part, or what one run saw, is no measure of the bucket."""
+    """Return whether the strays are suspicious, by all parts together: one part is no measure of the bucket."""
     count = found.left + found.removed
     return not may_remove_many and count > max(FEW, found.objects // 4)
 

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 def after_commit(files: Iterable[File]) -> None:
     """Remove the objects of these DELETED files after the commit.
 
-    The request waits for it: after the first failure, or PATIENCE, the job removes the others.
+    The request waits for it: after the first failure, or PATIENCE, the job removes the rest.
     """
     transaction.on_commit(functools.partial(_finish_some, tuple(files)), robust=True)
 
@@ -48,7 +48,7 @@ def _finish_some(files: Iterable[File]) -> None:
 
 
 def remove_objects(file: File) -> None:
-    """Remove the file's object and those of its preview, if they exist. Raises StorageFailed."""
+    """Remove the objects of the file and of its preview, if they exist. Raises StorageFailed."""
     bucket = storage.bucket()
     for key in file.object_keys:
         bucket.remove(key)

@@ -21,12 +21,12 @@ _FILE_NAME = re.compile(r"([A-Za-z0-9]{8})\.([a-z0-9]{3,4})", re.ASCII)
 
 
 def deliver(request: HttpRequest, file_name: str) -> AnyResponse:
-    """GET and HEAD. 404 unless a delivered file has this name and extension, case-sensitively. 1 query."""
+    """Answer GET and HEAD; 404 unless a delivered file has this name and extension, by exact case. 1 query."""
     return delivery.answer(request, lambda: _found(request, file_name))
 
 
 def not_found(request: HttpRequest) -> AnyResponse:
-    """The answer for other paths of the delivery host."""
+    """Answer other paths of the delivery host."""
     return delivery.answer(request, delivery.not_found)
 
 
@@ -55,7 +55,7 @@ def _content(request: HttpRequest, file: File) -> Content:
 
 
 def _accelerated(request: HttpRequest, file: File) -> HttpResponse:
-    """nginx sends the content with dates and ranges, and adds `delivery.HEADERS`."""
+    """Let nginx send the content with dates and ranges; it adds `delivery.HEADERS`."""
     response = HttpResponse()
     response.headers["Content-Type"] = file.mime
     response.headers["Content-Disposition"] = _disposition(request, file)
@@ -65,7 +65,7 @@ def _accelerated(request: HttpRequest, file: File) -> HttpResponse:
 
 
 def _redirect(request: HttpRequest, file: File) -> HttpResponse | None:
-    """To the store; None where its link would not end with the file, in its last second too."""
+    """Redirect to the store; None where its link would not end with the file, in its last second too."""
     seconds = file.seconds_left(timezone.now(), most=LINK_SECONDS) if file.expires_at else None
     link = None
     if seconds != 0:
@@ -92,7 +92,7 @@ def _is_download(request: HttpRequest) -> bool:
 
 
 def _cache_control(file: File) -> str:
-    """The content of a name never changes; a short lifetime is for caches that are not purged after a deletion.
+    """Return Cache-Control. A name's content never changes; caches that deletion does not purge need a short lifetime.
 
     A file that expires is cached until then.
     """

@@ -89,7 +89,7 @@ class FolderDetail(AccountKeyView):
 
 
 def page_of(request: HttpRequest) -> Page:
-    """`limit` and `offset`; without them the first hundred. Raises InvalidLimit, InvalidOffset.
+    """Return `limit` and `offset`, else the first hundred. Raises InvalidLimit, InvalidOffset.
 
     The offset is answered as sent; it has at most 1000 digits.
     """
@@ -103,7 +103,7 @@ def page_of(request: HttpRequest) -> Page:
 
 
 def changes_of(request: HttpRequest, form: type[serializers.Serializer[Any]]) -> Changes:
-    """The changes to a folder in the body, read by `form`. Raises InvalidBody."""
+    """Return the changes to a folder in the body, read by `form`. Raises InvalidBody."""
     body = _object_of(request)
     reader = form(data=body)
     unknown = sorted(set(body) - set(reader.fields))
@@ -117,7 +117,7 @@ def changes_of(request: HttpRequest, form: type[serializers.Serializer[Any]]) ->
 
 
 def _object_of(request: HttpRequest) -> dict[str, Any]:
-    """The JSON object in the body, whatever its Content-Type."""
+    """Return the JSON object in the body, for any Content-Type."""
     try:
         body = request.read(MAX_BODY + 1)
     except UnreadablePostError:
@@ -134,7 +134,7 @@ def _object_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Raises InvalidBody for a duplicate key: readers differ in which one counts."""
+    """Return a JSON object. Raises InvalidBody for a duplicate key: readers differ in which one counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InvalidBody("The body has a key twice.")
@@ -142,17 +142,17 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> None:
-    """Refuses NaN and the infinities, which Python reads and JSON does not have (RFC 8259 §6)."""
+    """Refuse NaN and the infinities, which Python reads and JSON does not have (RFC 8259 §6)."""
     raise ValueError(name)
 
 
 def _listed(found: Files, page: Page) -> dict[str, object]:
-    """The part of an answer that shows a page of files."""
+    """Return the part of an answer that shows a page of files."""
     files = [_FILE.to_representation(file) for file in found.files]
     return {"files": files, "total": found.total, "limit": page.limit, "offset": page.offset}
 
 
 def _shown(owner_id: str, folder_id: str, status: int = 200) -> HttpResponse:
-    """The answer with the folder as it is now."""
+    """Return the answer with the folder as it is now."""
     folder = listing.folder(owner_id=owner_id, folder_id=folder_id)
     return json_response(json_bytes({"folder": _COUNTED.to_representation(folder)}), status=status)

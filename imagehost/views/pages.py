@@ -36,7 +36,7 @@ from infrastructure.requests import content_security
 logger = logging.getLogger(__name__)
 
 CACHING = "private, no-cache"  # the owner gets another page than visitors, and its content changes
-LOCKED_CACHING = "private, no-store"  # whatever needs a folder's password
+LOCKED_CACHING = "private, no-store"  # all that needs a folder's password
 PREVIEW_SECONDS = 3600  # in caches; not longer: the file may be deleted, or move into a folder with a password
 
 
@@ -70,7 +70,7 @@ def file_preview(request: HttpRequest, name: str, *, is_png: bool = False) -> Ht
 @csrf_exempt  # see below: the token in the address takes the place of a form's
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
-    """GET asks, POST deletes: a client that unfurls a link does not follow its form.
+    """Confirm on GET, delete on POST: a client that unfurls a link does not follow its form.
 
     The token in the address cannot be guessed and no cookie decides anything, so a forged request gains nothing. The
     form therefore works without cookies, and under `no-referrer`, with which browsers send `Origin: null`.
@@ -90,7 +90,7 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
-    """The same for the signed-in owner, without a token. 404 for other users' files and for unknown ones."""
+    """Delete a file of the signed-in owner, without a token. 404 for unknown files and other users' files."""
     file = file_pages.find_file(name)
     if file is None or file.owner_id != request.user.pk:
         raise Http404
@@ -166,7 +166,7 @@ _NO_FILE = File(deletion_hash="0" * 64)  # is compared with a token where the fi
 
 
 def _ways(place: str, file: File) -> Ways | None:
-    """The neighbours of the file in the folder or the album from which it was reached. 2 queries, none without one."""
+    """Return the neighbours of the file in the folder or album it was reached from. 2 queries, none without one."""
     return (
         file_pages.ways_in_folder(file) if place and place == file.folder_id else album_pages.ways_in_album(place, file)
     )
@@ -187,14 +187,14 @@ def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
 
 
 def _with_files(response: HttpResponse, tiles: list[Tile]) -> HttpResponse:
-    """With a policy that lets the files of a list in: its light view plays them."""
+    """Add a policy that lets the files of a list in: its light view plays them."""
     origins = file_pages.origins_of(tiles[0].file) if tiles else ()
     response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
     return response
 
 
 def _unlinked(response: HttpResponse) -> HttpResponse:
-    """With headers that keep the page's secret address out of caches, referrers and search engines."""
+    """Add headers that keep the page's secret address out of caches, referrers and search engines."""
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
@@ -202,7 +202,7 @@ def _unlinked(response: HttpResponse) -> HttpResponse:
 
 
 def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
-    """Raises Refused: archives must not occupy every thread."""
+    """Stream the folder's archive. Raises Refused: archives must not occupy every thread."""
     if request.method == "HEAD":
         return StreamingHttpResponse((), content_type=archives.MIME)
     archives.count()
@@ -210,7 +210,7 @@ def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
 
 
 def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpResponse:
-    """The file's preview. Http404 where it has none; 503 while the store or the prober does not answer.
+    """Answer with the file's preview. Http404 where it has none; 503 while the store or the prober does not answer.
 
     `is_png`: for messengers that show no WebP.
     """
@@ -233,7 +233,7 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
 
 
 def _preview_content(file: File, type_: MediaType) -> HttpResponse:
-    """Reads the whole preview: some ten kilobytes, some hundred as a PNG."""
+    """Read the whole preview: some ten kilobytes, some hundred as a PNG."""
     try:
         content = previews.card(file) if type_ is media.PNG else _stored_preview(file)
     except (ObjectMissing, FileNotFoundError):
@@ -266,7 +266,7 @@ def _may_see(request: HttpRequest, folder: Folder) -> bool:
 def _password_form(
     request: HttpRequest, folder: Folder, *, file_name: str = "", refusal: _Refusal | None = None
 ) -> HttpResponse:
-    """Shows nothing of the folder. `file_name`: of the file whose page follows the right password."""
+    """Show only the form. `file_name`: of the file whose page follows the right password."""
     context = {"folder_id": folder.pk, "file_name": file_name, "refusal": refusal}
     status = refusal.status if refusal else 403
     response = render(request, "imagehost/folder_locked.html", context, status=status)
@@ -278,7 +278,7 @@ def _password_form(
 
 
 def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:
-    """After the right password: on to the folder, or to the page of the file in it that was asked for."""
+    """Redirect after the right password to the folder, or to the page of the file in it that was asked for."""
     name = request.POST.get("file", "")
     refusal = None if _may_see(request, folder) else _refusal(request, folder)
     if refusal is not None:
@@ -289,7 +289,7 @@ def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:
 
 
 def _refusal(request: HttpRequest, folder: Folder) -> _Refusal | None:
-    """Why the password that was sent is refused; None: it was right, and the session is unlocked."""
+    """Return why the sent password is refused; None where it was right and the session is unlocked."""
     password, now = request.POST.get("password", ""), timezone.now()
     try:
         folder_access.unlock(folder, password, viewer=request.user, session=request.session, now=now)

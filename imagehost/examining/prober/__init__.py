@@ -1,6 +1,6 @@
 """Untrusted files are parsed here, in a confined process.
 
-`client` runs in the web process. `zygote` is a small process beside it that has Pillow and PyAV loaded and forks a
+`client` runs in the web process. `zygote` is a small process that has Pillow and PyAV loaded and forks a
 child for each file; `confinement` limits the child; `tasks` is the child's work.
 
 The limits of a child on Linux, the most reliable first:

@@ -152,7 +152,7 @@ def _hand_over(file: int, conversation: socket.socket, report: socket.socket) ->
 
 def _forget(zygote: _Zygote | None) -> None:
     """End the zygote, unless another thread has replaced it."""
-    global _zygote  # noqa: PLW0603  # the same
+    global _zygote  # noqa: PLW0603  # as above
     with _lock:
         if zygote is None or zygote is not _zygote:
             return
@@ -199,7 +199,7 @@ def _answer(said: bytes, status: int, seconds: float) -> Answer:
 
 
 def _ended_by(number: int, seconds: float) -> Exception:
-    """SIGKILL and SIGTERM come from an operator, or from a machine that is out of memory."""
+    """Return the error of a child that a signal ended. Operators and a full memory send SIGKILL and SIGTERM."""
     name = signal.Signals(number).name
     if number in (signal.SIGKILL, signal.SIGTERM):
         return Failed(f"the child was ended by {name}")

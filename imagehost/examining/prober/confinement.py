@@ -1,6 +1,6 @@
 """What a child may use: it limits itself before it reads the first byte of a file, and cannot undo it.
 
-System calls are filtered and the network is left on Linux alone; where the kernel cannot, those functions do nothing.
+System calls are filtered and the network is left only on Linux; where the kernel cannot, these functions do nothing.
 """
 
 import ctypes
@@ -61,7 +61,7 @@ _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 
 def shield() -> None:
-    """Where children cannot be filtered, keep them from reading and tracing this process.
+    """Keep children from reading and tracing this process where they cannot be filtered.
 
     It then writes no core dump, and only root may trace it or write to its files in /proc.
     """
@@ -112,7 +112,7 @@ def _limit(kind: int, soft: int, *, hard: int | None = None) -> None:
 
 @cache
 def _mapped() -> int:
-    """Bytes of address space in use at the first call; known on Linux alone, which alone enforces RLIMIT_AS."""
+    """Return the bytes of address space in use at the first call; a guess except on Linux, which enforces RLIMIT_AS."""
     if not _STATM.exists():
         return _WHERE_UNKNOWN
     return int(_STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -140,18 +140,18 @@ def drop_capabilities() -> None:
 
 
 def hide() -> None:
-    """Keep processes of the same user from tracing this one and reading its environment and memory; no core dump."""
+    """Keep processes of this user from tracing this one and reading its environment and memory; no core dump."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def can_filter() -> bool:
-    """Whether `filter_calls` has an effect. A kernel with filters answers EFAULT to one at address 0."""
+    """Return whether `filter_calls` has an effect. A kernel with filters answers EFAULT to one at address 0."""
     known = _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER) == errno.EFAULT
     return known and bool(_COLUMN) and sys.maxsize > 2**32
 
 
 def filter_calls() -> None:
-    """Make all calls but those of the table fail with EPERM from now on."""
+    """Make all calls outside the table fail with EPERM from now on."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if can_filter():
         program = _Program(len(_FILTER) // 8, _FILTER)
@@ -161,7 +161,7 @@ def filter_calls() -> None:
 
 
 def _prctl(option: int, *arguments: int) -> int:
-    """The error number, 0 for none."""
+    """Return the error number, 0 for none."""
     if _LIBC is None:
         return errno.ENOSYS
     padded = [*arguments, 0, 0, 0, 0][:4]
@@ -169,7 +169,7 @@ def _prctl(option: int, *arguments: int) -> int:
 
 
 def _filter() -> bytes:
-    """Return the instructions of classic BPF (seccomp(2)): those of each call end by allowing or refusing it."""
+    """Return the instructions of classic BPF (seccomp(2)). A call's instructions end by allowing or refusing it."""
     steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, _ARCHITECTURE), (_RETURN, 0, 0, _REFUSED)]
     steps.append((_LOAD, 0, 0, _NUMBER_AT))
     for name, number in zip(_NUMBERS[::3], _NUMBERS[_COLUMN::3], strict=True) if _COLUMN else ():

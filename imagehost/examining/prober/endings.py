@@ -158,7 +158,7 @@ def _last_scan(source: Source, start: int) -> _Scan | None:
 
 
 def _where_equal(low: int, high: int, part: Callable[[int], BinaryIO | _Part], type_: MediaType) -> int | None:
-    """Return the first end between `low` and `high` where `part` is the same picture; None where it is the last."""
+    """Return the first end between `low` and `high` where `part` decodes equally; None where it is the last."""
     whole = _pixels(part(high), type_)
     if whole is None or high - _SLACK <= low or _pixels(part(high - _SLACK), type_) != whole:
         return None

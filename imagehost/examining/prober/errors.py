@@ -47,5 +47,5 @@ def check_size(width: int, height: int, type_: MediaType) -> tuple[int, int]:
 
 
 def believable(milliseconds: float) -> int | None:
-    """A claimed duration, rounded; None where it is not plausible."""
+    """Return a claimed duration, rounded; None where it is not plausible."""
     return round(milliseconds) if 0 <= milliseconds <= LONGEST_MS else None

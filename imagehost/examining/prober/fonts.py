@@ -56,7 +56,7 @@ def _plain_tables(content: bytes) -> Iterator[_Table]:
 
 
 def _check_woff(content: bytes) -> None:
-    """WOFF 1.0 §3 to §5."""
+    """Check a WOFF file (WOFF 1.0 §3 to §5). Raises Refused."""
     flavor, length, count, _, unpacked = struct.unpack_from(">4sIHHI", content, 4)
     if flavor not in _SHAPES or length != len(content) or unpacked > MAX_UNPACKED:
         raise Refused("an inconsistent WOFF header")
@@ -70,7 +70,7 @@ def _check_woff(content: bytes) -> None:
 
 
 def _check_woff2(content: bytes) -> None:
-    """WOFF 2.0 §4 to §5. The tables are one Brotli stream, which stays packed."""
+    """Check a WOFF2 file (WOFF 2.0 §4 to §5), whose tables are one Brotli stream that stays packed. Raises Refused."""
     flavor, length, count, _, unpacked, packed = struct.unpack_from(">4sIHHII", content, 4)
     if flavor not in _SHAPES or length != len(content) or not 0 < unpacked <= MAX_UNPACKED:
         raise Refused("an inconsistent WOFF2 header")
@@ -92,7 +92,7 @@ def _check_woff2(content: bytes) -> None:
 
 
 def _records(count: int, *, start: int, length: int) -> range:
-    """The positions of a directory's entries."""
+    """Return the positions of a directory's entries."""
     if not 0 < count <= MAX_TABLES:
         raise Refused(f"a font with {count} tables")
     return range(start, start + count * length, length)
@@ -120,7 +120,7 @@ def _check_head(tables: dict[bytes, _Table], content: bytes) -> None:
 
 
 def _base128(content: bytes, at: int) -> tuple[int, int]:
-    """A UIntBase128 (WOFF 2.0 §4.1), and the position after it."""
+    """Return a UIntBase128 (WOFF 2.0 §4.1), and the position after it."""
     value = 0
     for place in range(5):
         byte = content[at + place]

@@ -87,7 +87,7 @@ def _shown_size(image: Image.Image) -> tuple[int, int]:
 
 
 def _orientation(image: Image.Image) -> int:
-    """The orientation in the header, for an AVIF from `irot` and `imir`; 1 where it is damaged.
+    """Return the orientation in the header, for an AVIF from `irot` and `imir`; 1 where it is damaged.
 
     Pillow's getexif() would decode a whole PNG.
     """
@@ -136,7 +136,7 @@ def _in_colour(image: Image.Image, mode: str) -> Image.Image:
 
 
 def measure(file: BinaryIO, type_: MediaType, frames: int) -> tuple[int, int | None]:
-    """The number of frames and the milliseconds, None for a still. `frames`: as the decoder counted them."""
+    """Return the number of frames and the milliseconds, None for a still. `frames`: as the decoder counted them."""
     file.seek(0)
     if type_ is media.AVIF:
         return frames, _sequence_ms(file) if frames > 1 else None
@@ -155,7 +155,7 @@ def _sequence_ms(file: BinaryIO) -> int | None:
 
 
 def _png_delays(file: BinaryIO) -> Iterator[float]:
-    """The delay of each `fcTL` (PNG, third edition §11.3.6.2)."""
+    """Yield the delay of each `fcTL` in ms (PNG, third edition §11.3.6.2)."""
     file.seek(8)
     while len(head := file.read(8)) == 8:
         length, kind = struct.unpack(">I4s", head)
@@ -169,7 +169,7 @@ def _png_delays(file: BinaryIO) -> Iterator[float]:
 
 
 def _webp_delays(file: BinaryIO) -> Iterator[float]:
-    """The delay of each `ANMF` (RFC 9649 §2.7.1.1)."""
+    """Yield the delay of each `ANMF` in ms (RFC 9649 §2.7.1.1)."""
     file.seek(12)
     while len(head := file.read(8)) == 8:
         kind, length = struct.unpack("<4sI", head)
@@ -182,7 +182,7 @@ def _webp_delays(file: BinaryIO) -> Iterator[float]:
 
 
 def _gif_delays(file: BinaryIO) -> Iterator[float]:
-    """The delay of each picture (GIF89a §20, §23), 0 without a Graphic Control Extension."""
+    """Yield the delay of each picture in ms (GIF89a §20, §23), 0 without a Graphic Control Extension."""
     file.seek(10)
     _skip_colours(file, file.read(3)[0])
     delay = 0.0

@@ -26,7 +26,7 @@ _magic = magic.Magic(mime=True)
 
 
 def of_head(head: bytes) -> MediaType:
-    """The type by the first `media.HEAD_LENGTH` bytes of a file. Raises Refused."""
+    """Return the type by the first `media.HEAD_LENGTH` bytes of a file. Raises Refused."""
     first = _magic.from_buffer(head)
     found = media.of_signature(head)
     if found is None:

@@ -49,7 +49,7 @@ def facts(file: BinaryIO, head: bytes) -> FileFacts:
 
 
 def _of_signature(head: bytes) -> _Type | None:
-    """The type by signature. MPEG audio starts with a tag or a frame of layer III (ISO/IEC 11172-3 §2.4.1.3)."""
+    """Return the type by signature. MPEG audio starts with a tag or a frame of layer III (ISO/IEC 11172-3 §2.4.1.3)."""
     if head.startswith(b"OggS\0"):
         return _OGG
     if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
@@ -71,7 +71,7 @@ def _sound(container: InputContainer) -> AudioStream:
 
 
 def _check_sound(container: InputContainer, stream: AudioStream) -> None:
-    """Refuses a file unless most of its first packets decode; a short sound may have one."""
+    """Refuse a file unless most of its first packets decode; a short sound may have one."""
     sounding = broken = 0
     for number, packet in enumerate(container.demux(stream)):
         if sounding >= _ENOUGH or number >= _PACKETS:

@@ -36,7 +36,7 @@ def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
 
 
 def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The frame at one second, or at a third of a shorter video, upright, no side longer than `longest_side`."""
+    """Return the frame at one second, or at a third of a shorter video, upright, no side over `longest_side`."""
     with _opened(file, type_) as container:
         stream = _picture(container, type_)
         wanted = min(1.0, (_duration_ms(container) or 0) / 3000)
@@ -74,7 +74,7 @@ def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:
 
 
 def _picture(container: InputContainer, type_: MediaType) -> VideoStream:
-    """The stream that is shown."""
+    """Return the stream that is shown."""
     for stream in container.streams.video:
         if not stream.disposition & _NOT_SHOWN:
             stream.codec_context.thread_count = 1
@@ -85,7 +85,7 @@ def _picture(container: InputContainer, type_: MediaType) -> VideoStream:
 
 
 def _frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """The frames that can be decoded, without damaged packets. Raises Refused where there is none."""
+    """Yield the frames that can be decoded, without damaged packets. Raises Refused where there is none."""
     found = False
     for number, packet in enumerate(container.demux(stream)):
         for frame in _decoded(packet):
@@ -97,7 +97,7 @@ def _frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFra
         raise Refused("not one frame of the video can be decoded")
 
 
-def _decoded(packet: "Packet[VideoStream]") -> list[VideoFrame]:  # noqa: UP037  # generic to type checkers alone
+def _decoded(packet: "Packet[VideoStream]") -> list[VideoFrame]:  # noqa: UP037  # generic only to type checkers
     try:
         return packet.decode()
     except av.InvalidDataError:

@@ -26,7 +26,7 @@ def line(message: Message) -> bytes:
 
 
 def message(encoded: bytes) -> Message:
-    """Raises ValueError where `encoded` is no JSON object."""
+    """Return the decoded message. Raises ValueError where `encoded` is no JSON object."""
     decoded = json.loads(encoded)
     if not isinstance(decoded, dict):
         raise ValueError("not an object")

@@ -1,4 +1,4 @@
-"""The process beside a web worker that has the decoders loaded and forks a confined child for each file.
+"""The process of a web worker that has the decoders loaded and forks a confined child for each file.
 
 Started as `python -m imagehost.examining.prober.zygote <descriptor of the control socket>`. It reads no file itself,
 has no secret and never imports Django. It ends when its worker ends, which closes the control socket.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from imagehost.examining.prober import confinement, tasks, wire
 
 GRACE = 3.0  # seconds after a child's own alarm until it is killed
-_FILE, _CONVERSATION = confinement.FILE, 4  # descriptors of a child; it has no others
+_FILE, _CONVERSATION = confinement.FILE, 4  # the only descriptors of a child
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Zygote:
         self.children: dict[int, _Child] = {}
         self.woken, self.waker = socket.socketpair()
         self.woken.setblocking(False)  # noqa: FBT003  # the standard library's signature
-        self.waker.setblocking(False)  # noqa: FBT003  # the same
+        self.waker.setblocking(False)  # noqa: FBT003  # as above
         signal.signal(signal.SIGCHLD, lambda *_: None)  # needed for the wakeup descriptor
         signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
 
@@ -53,7 +53,7 @@ class _Zygote:
             os.waitpid(pid, 0)
 
     def _patience(self) -> float | None:
-        """Kill the children that are due; the seconds until the next one is, None without children."""
+        """Kill the children that are due. Return the seconds until the next one is, None without children."""
         now = time.monotonic()
         for pid, child in self.children.items():
             if child.kill_at <= now:
@@ -101,7 +101,7 @@ class _Zygote:
 
 
 def _become_child(file: int, conversation: int) -> None:
-    """Never returns. An exit status other than 0 invalidates the answer."""
+    """Serve one request and exit. An exit status other than 0 invalidates the answer."""
     code = 70  # EX_SOFTWARE
     try:
         signal.set_wakeup_fd(-1)

@@ -16,7 +16,7 @@ class Box(NamedTuple):
 
 
 def box_at(source: Source, start: int, *, limit: int) -> Box:
-    """The box at `start`, whose `end` may be after `limit`; size 0 means up to `limit`."""
+    """Return the box at `start`, whose `end` may be after `limit`; size 0 means up to `limit`."""
     source.count_part()
     head = source.read(start, _LONG_HEADER)
     size, length = int.from_bytes(head[:4], "big"), _HEADER
@@ -30,7 +30,7 @@ def box_at(source: Source, start: int, *, limit: int) -> Box:
 
 
 def children(source: Source, start: int, end: int, blank: Overwrites | None = None) -> Iterator[Box]:
-    """The boxes between `start` and `end`, up to the first invalid one; QuickTime may end them with zeros.
+    """Yield the boxes between `start` and `end`, up to the first invalid one; QuickTime may end them with zeros.
 
     The rest is added to `blank`; without `blank` it raises Malformed.
     """
@@ -50,7 +50,7 @@ def children(source: Source, start: int, end: int, blank: Overwrites | None = No
 
 
 def discard(blank: Overwrites, box: Box) -> None:
-    """Turn the box into a `free` box of the same size (8.1.2)."""
+    """Turn the box into a `free` box of equal size (8.1.2)."""
     blank.put(box.start + 4, b"free")
     blank.fill(box.body, box.end)
 

@@ -31,7 +31,7 @@ _SIMPLE_BLOCK, _BLOCK_GROUP, _BLOCK = 0xA3, 0xA0, 0xA1
 _OF_CLUSTER = {0xE7, 0xA7, 0xAB, _SIMPLE_BLOCK, _BLOCK_GROUP}
 _OF_GROUP = {_BLOCK, 0x75A1, 0x9B, 0xFA, 0xFB, 0x75A2}
 _CUE_POINT, _CUE_TIME, _CUE_POSITIONS, _CUE_TRACK = 0xBB, 0xB3, 0xB7, 0xF7
-_OF_SEGMENT = 0x10000000  # identities of four bytes; those inside of a cluster have fewer
+_OF_SEGMENT = 0x10000000  # identities of four bytes; inside of a cluster they have fewer
 
 
 class _Element(NamedTuple):
@@ -60,7 +60,7 @@ class _Walk:
         self.removed: set[int] = set()
 
     def whole(self) -> int:
-        """The end of the segment."""
+        """Return the end of the segment."""
         head = _element(self.source, 0, self.source.size)
         if head.identity != _EBML or head.unsized:
             raise Malformed("does not start as EBML")
@@ -74,7 +74,7 @@ class _Walk:
         return self._segment(segment.body, min(segment.end, self.source.size))
 
     def _segment(self, start: int, end: int) -> int:
-        """Its end. As in players, an invalid element after the first cluster ends it too."""
+        """Return the segment's end. As in players, an invalid element after the first cluster ends it too."""
         seen: set[int] = set()
         while start < end:
             if start + 2 > end or self.source.after_padding(start) >= end:
@@ -222,7 +222,7 @@ class _Walk:
             self._void(seek)
 
     def _only(self, parent: _Element, kept: set[int]) -> list[_Element]:
-        """Void the children that are not `kept`, also checksums; return the others."""
+        """Void the children that are not `kept`, also checksums; return the rest."""
         found = list(_children(self.source, parent))
         for element in found:
             if element.identity not in kept:
@@ -230,7 +230,7 @@ class _Walk:
         return [element for element in found if element.identity in kept]
 
     def _void(self, element: _Element) -> None:
-        """Write a Void of the same size: one byte of ID, then a length that fills the rest of the header."""
+        """Write a Void of equal size: one byte of ID, then a length that fills the rest of the header."""
         if element.identity == _VOID:
             self.blank.fill(element.body, element.end)
             return
@@ -251,7 +251,7 @@ def _children(source: Source, parent: _Element) -> Iterator[_Element]:
 
 
 def _element(source: Source, start: int, limit: int, *, is_last: bool = False) -> _Element:
-    """The element at `start`, which must end by `limit`; with `is_last` only its header, as in a truncated file."""
+    """Return the element at `start`, which must end by `limit`; with `is_last`, as in a truncated file, its header."""
     source.count_part()
     head = source.read(start, 12)  # the longest header there is
     id_length = _width(head[0]) if head else 9
@@ -270,5 +270,5 @@ def _element(source: Source, start: int, limit: int, *, is_last: bool = False) -
 
 
 def _width(first: int) -> int:
-    """The bytes of a number whose first byte is `first`; 9 where that is invalid."""
+    """Return the bytes of a number whose first byte is `first`; 9 where that is invalid."""
     return 9 - first.bit_length()

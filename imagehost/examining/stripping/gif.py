@@ -28,7 +28,7 @@ def strip(file: BinaryIO) -> None:
 
 
 def _color_table(flags: int) -> int:
-    """Bytes."""
+    """Return the bytes of the colour table."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
@@ -114,7 +114,7 @@ class _Walk:
         self.plan.replace(start, end, bytes(new) + b"\x00")
 
     def _behind_blocks(self, position: int) -> int | None:
-        """The position after a row of data blocks and the empty block that ends it; None in a truncated file."""
+        """Return the position after data blocks and the empty block that ends them; None in a truncated file."""
         while position < self.source.size:
             window, offset = self.source.window(position)
             index, length = offset, len(window)

@@ -21,7 +21,7 @@ _NO_TEXT = {b"mluc": struct.pack(">II", 0, 12), b"desc": struct.pack(">I", 1)}  
 
 
 def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
-    """Return the profile without private tags, at the same length; None for one that decoders refuse.
+    """Return the profile without private tags, its length unchanged; None for one that decoders refuse.
 
     A monitor's profile with private tags is its owner's: it loses name, date, maker and model too. `only_colours`:
     without any text.

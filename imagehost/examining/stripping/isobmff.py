@@ -20,12 +20,12 @@ _KEPT = {b"ftyp", b"styp", b"moof", b"mdat", b"mfra", b"sidx", b"ssix", b"pdin",
 
 
 def strip_video(file: BinaryIO) -> None:
-    """MP4 and MOV. All up to the end of moov must be complete; after it only a last mdat may be truncated."""
+    """Strip an MP4 or MOV. All up to the end of moov must be complete; after it only a last mdat may be truncated."""
     _strip(file, is_image=False)
 
 
 def strip_image(file: BinaryIO) -> None:
-    """AVIF, also animated; its Exif and XMP are items of `meta`."""
+    """Strip an AVIF, also animated; its Exif and XMP are items of `meta`."""
     _strip(file, is_image=True)
 
 
@@ -55,7 +55,7 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
 def _described(
     source: Source, blank: Overwrites, boxes: list[Box], data: list[Box], movie: Movie, *, is_image: bool
 ) -> list[Box]:
-    """Handle the first `meta` of a picture and the first `moov`; return them. Decoders do not read others."""
+    """Handle the first `meta` of a picture and the first `moov`, all that decoders read; return them."""
     found = {box.kind: box for box in reversed(boxes) if box.kind == b"moov" or (box.kind == b"meta" and is_image)}
     if b"meta" in found:
         isobmff_items.blank_private(source, blank, found[b"meta"], data, movie.coverage)
@@ -65,7 +65,7 @@ def _described(
 
 
 def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:
-    """The boxes of the whole file, and the end of the last one. Only a last mdat may be truncated.
+    """Return the boxes of the whole file, and the end of the last one. Only a last mdat may be truncated.
 
     As in players, an invalid or too long box after the `wanted` one ends the file.
     """

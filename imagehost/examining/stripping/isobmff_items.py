@@ -80,7 +80,7 @@ def _check_size(source: Source, ispe: Box) -> None:
 
 
 def _kinds(source: Source, iinf: Box) -> Iterator[tuple[int, bytes]]:
-    """(item, its type); for old entries without a type, one that is no picture."""
+    """Yield (item, its type); an old entry without a type gets one that is no picture."""
     counts = 2 if source.number(iinf.body, 1) == 0 else 4
     for box in children(source, iinf.body + 4 + counts, iinf.end):
         version = source.number(box.body, 1)
@@ -112,7 +112,7 @@ def _locations(source: Source, iloc: Box) -> Iterator[_Location]:
 
 
 def _absolute(location: _Location, data: list[Box], inside: Box | None) -> list[tuple[int, int]]:
-    """(start, end) in the file, each within a data box, so that an item cannot refer to the file's structure."""
+    """Return (start, end) in the file, each within a data box: an item cannot refer to the file's structure."""
     if location.method > 1:
         raise Malformed("a private item made of another one")
     holders = [*data, inside] if inside else data

@@ -74,7 +74,7 @@ def blank_private(source: Source, blank: Overwrites, moov: Box, movie: Movie) ->
 
 
 def blank_fragment(source: Source, blank: Overwrites, moof: Box, movie: Movie) -> None:
-    """Discard the fragments of removed and unknown tracks; add the samples of the others to the coverage.
+    """Discard the fragments of removed and unknown tracks; add the remaining samples to the coverage.
 
     Some count from where the one before ends: without that one these count from the moof.
     """
@@ -116,7 +116,7 @@ def blank_index(source: Source, blank: Overwrites, index: Box, movie: Movie) -> 
 
 
 def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Box]:
-    """Discard the children that are not listed; return the others."""
+    """Discard the children that are not listed; return the rest."""
     return _only_listed(blank, list(children(source, start, parent.end, blank)), parent)
 
 

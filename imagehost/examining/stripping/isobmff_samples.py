@@ -40,7 +40,7 @@ class Defaults(NamedTuple):
 
 
 class Coverage:
-    """The bytes that samples and items occupy; `rest` finds those that nothing occupies."""
+    """The bytes that samples and items occupy; `rest` finds the unoccupied ones."""
 
     def __init__(self, source: Source) -> None:
         self._size = source.size
@@ -140,7 +140,7 @@ def bytes_of_sound(source: Source, stsd: Box) -> int:
 
 
 def _bytes_of_entry(source: Source, entry: Box) -> int:
-    """By QuickTime's three versions of a sound description."""
+    """Return the bytes of a sample, by QuickTime's three versions of a sound description."""
     if entry.kind not in _BITS:
         return 0
     numbers = Numbers(source, entry.body + 8, entry.end)
@@ -208,7 +208,7 @@ class _Sizes:
         self._next = 0
 
     def take(self, samples: int) -> Iterator[tuple[int, Iterable[int]]]:
-        """Yield (bytes together, bytes of each) of the next `samples` samples, or of those that remain, in pieces."""
+        """Yield (bytes together, bytes of each) of at most `samples` next samples, in pieces."""
         samples = min(samples, self.left)
         self.left -= samples
         if self._same:

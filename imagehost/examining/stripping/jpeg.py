@@ -1,4 +1,4 @@
-"""JPEG (ITU-T T.81): removes segments that describe the picture, keeps those that decode it.
+"""JPEG (ITU-T T.81): removes segments that describe the picture, keeps the ones that decode it.
 
 Of the pictures behind the first only the gain map of an HDR photo stays, with marks that are written again.
 """

@@ -9,7 +9,7 @@ _TIFF = struct.Struct("<2sHIHHHIHHI")
 
 
 def of_tiff(tiff: bytes) -> int | None:
-    """2 to 8 for a turned or mirrored picture; None for upright, absent and broken."""
+    """Return 2 to 8 for a turned or mirrored picture; None for upright, absent and broken."""
     order = {b"II*\x00": "<", b"MM\x00*": ">"}.get(tiff[:4])
     if order is None or len(tiff) < SHORTEST:
         return None
@@ -25,5 +25,5 @@ def of_tiff(tiff: bytes) -> int | None:
 
 
 def tiff(orientation: int, *, room: int) -> bytes:
-    """A TIFF of that one tag in at most `room` bytes (22 or more; 26 with the pointer to the next directory)."""
+    """Return a TIFF of that one tag in at most `room` bytes (22 or more; 26 with the pointer to the next directory)."""
     return _TIFF.pack(b"II", 42, 8, 1, _TAG, _SHORT, 1, orientation, 0, 0)[:room]

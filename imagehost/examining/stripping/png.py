@@ -35,7 +35,7 @@ def strip(file: BinaryIO) -> None:
 
 
 def _walk(source: Source, plan: Plan) -> None:
-    """After the first image data, unknown chunks are skipped, and an invalid one ends the file."""
+    """Plan the chunks. After the first image data, unknown chunks are skipped, and an invalid one ends the file."""
     position = 8
     seen: set[bytes] = set()
     is_profiled = False
@@ -63,12 +63,12 @@ def _walk(source: Source, plan: Plan) -> None:
 
 
 def _is_ancillary(kind: bytes) -> bool:
-    """Whether decoders may skip it (PNG, third edition, 5.4)."""
+    """Return whether decoders may skip the chunk (PNG, third edition, 5.4)."""
     return bool(kind[0] & 0x20)
 
 
 def _is_wanted(source: Source, position: int, length: int, kind: bytes) -> bool:
-    """Damaged ancillary chunks are removed: browsers ignore them, other decoders refuse the file."""
+    """Return whether the chunk stays. Damaged ancillary ones go: browsers ignore them, decoders fail."""
     if length not in _KEPT.get(kind, ()):
         return False
     if kind in _IMAGE or not _is_ancillary(kind):

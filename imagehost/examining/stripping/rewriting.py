@@ -40,7 +40,7 @@ class Source:
         self._window_start = 0
 
     def read(self, position: int, length: int) -> bytes:
-        """Up to `length` bytes (at most LARGEST_READ), fewer only at the file's end."""
+        """Return up to `length` bytes (at most LARGEST_READ), fewer only at the file's end."""
         offset = position - self._window_start
         if offset < 0 or offset + length > len(self._window):
             if length > _WINDOW:
@@ -51,7 +51,7 @@ class Source:
         return self._window[offset : offset + length]
 
     def exactly(self, position: int, length: int) -> bytes:
-        """`length` bytes; Malformed where the file ends earlier."""
+        """Return `length` bytes. Raises Malformed where the file ends earlier."""
         found = self.read(position, length)
         if len(found) < length:
             raise Malformed(f"ends in a header at byte {position}")
@@ -65,11 +65,11 @@ class Source:
         return b"".join(self.exactly(at, min(LARGEST_READ, end - at)) for at in pieces)
 
     def number(self, position: int, length: int) -> int:
-        """A big-endian number of `length` bytes."""
+        """Return a big-endian number of `length` bytes."""
         return int.from_bytes(self.exactly(position, length), "big")
 
     def window(self, position: int, *, least: int = 1) -> tuple[bytes, int]:
-        """A piece of the file and the index of `position` in it, with at least `least` bytes after it if they exist."""
+        """Return a piece of the file and the index of `position` in it, with `least` bytes after it if they exist."""
         offset = position - self._window_start
         if offset < 0 or offset + least > len(self._window):
             self._load(position)
@@ -77,7 +77,7 @@ class Source:
         return self._window, offset
 
     def search(self, pattern: re.Pattern[bytes], position: int) -> int | None:
-        """The first match of `pattern`, which matches exactly two bytes, from `position` on."""
+        """Return the first match of `pattern`, which matches exactly two bytes, from `position` on."""
         while position + 1 < self.size:
             window, offset = self.window(position, least=2)
             if found := pattern.search(window, offset):
@@ -86,7 +86,7 @@ class Source:
         return None
 
     def after_padding(self, position: int) -> int:
-        """The first position from `position` on without zero, 0xFF or white space; the file's size if none."""
+        """Return the first position from `position` on without zero, 0xFF or white space; the file's size if none."""
         while position < self.size:
             window, offset = self.window(position)
             piece = window[offset:]
@@ -148,7 +148,7 @@ class Overwrites:
 
 
 def _merged(ranges: list[_Range]) -> list[_Range]:
-    """Sorted and disjoint ranges, so that overlapping ones cost one write."""
+    """Return sorted and disjoint ranges, so that overlapping ones cost one write."""
     merged: list[_Range] = []
     for found in sorted(ranges):
         if merged and found.start <= merged[-1].end:
@@ -180,7 +180,7 @@ class Plan:
 
     @property
     def length(self) -> int:
-        """The bytes of the new content."""
+        """Return the bytes of the new content."""
         return sum(piece.end - piece.start if piece.content is None else len(piece.content) for piece in self._pieces)
 
     def keep(self, start: int, end: int) -> None:

@@ -70,7 +70,7 @@ def refuse_archive(file: BinaryIO) -> None:
 
 
 def _leads_to_a_directory(tail: bytes, at: int, start: int) -> bool:
-    """Whether the record's directory fits before it, which random bytes hardly ever do.
+    """Return whether the record's directory fits before it, which random bytes hardly ever do.
 
     `start`: of the tail, in the file.
     """

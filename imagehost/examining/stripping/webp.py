@@ -8,7 +8,7 @@ from imagehost.examining.stripping.rewriting import Malformed, Plan, Source
 
 _HEADER, _CHUNK, _FRAME = 12, 8, 16  # bytes: of the file, of a chunk, of ANMF's own fields
 _IMAGES = {b"VP8 ", b"VP8L"}
-# Chunk types that stay, and the length of those with a fixed one.
+# Chunk types that stay, and their length where it is fixed.
 _KEPT_ONCE = {b"VP8X": 10, b"ANIM": 6, b"ALPH": None, b"VP8 ": None, b"VP8L": None}
 _OF_FRAME = {b"ALPH", b"VP8 ", b"VP8L"}
 _XMP_FLAG, _EXIF_FLAG, _ICC_FLAG = 0x04, 0x08, 0x20  # in the first byte of VP8X
@@ -57,7 +57,7 @@ class _Walk:
             raise Malformed("has no image")
 
     def _orientation(self, chunks: list[_Chunk]) -> int | None:
-        """The orientation of the first Exif chunk, which decoders read only if VP8X comes first."""
+        """Return the orientation of the first Exif chunk, which decoders read only if VP8X comes first."""
         if not chunks or chunks[0].kind != b"VP8X":
             return None
         for chunk in chunks:
@@ -94,7 +94,7 @@ class _Walk:
             self.plan.keep(chunk.start, chunk.next)
 
     def _is_wanted(self, chunk: _Chunk) -> bool:
-        """Refuses a second image of the other kind."""
+        """Return whether the chunk stays. Refuses a second image of the other kind."""
         if chunk.kind in _IMAGES and self.seen >= _IMAGES:
             return False
         return chunk.kind in _KEPT_ONCE and _KEPT_ONCE[chunk.kind] in {None, chunk.end - chunk.body}
@@ -123,7 +123,7 @@ class _Walk:
 
 
 def _chunks(source: Source, start: int, end: int) -> Iterator[_Chunk]:
-    """The chunks from `start` to `end`. The last may be truncated; an incomplete header is ignored."""
+    """Yield the chunks from `start` to `end`. The last may be truncated; an incomplete header is ignored."""
     while start + _CHUNK <= end:
         source.count_part()
         head = source.exactly(start, _CHUNK)

@@ -13,7 +13,7 @@ from accounts.models import JobRun
 from imagehost.storing import reconciliation
 from imagehost.storing.reconciliation import Comparison
 
-MOST_NAMED = 5  # keys; the log has the others
+MOST_NAMED = 5  # keys; the log has the rest
 TURN = timedelta(minutes=5)  # of `run_jobs`, then other jobs run
 
 
@@ -68,7 +68,7 @@ class Command(JobCommand):
 
 
 def _sentences(found: Comparison) -> list[str]:
-    """The operator's decisions come first: a job's record is cut to a short text."""
+    """Return the operator's decisions come first: a job's record is cut to a short text."""
     lines = []
     if found.missing:
         lines.append(f"MISSING: {_named(found.missing)} of stored files.")

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def bucket() -> Bucket:
-    """The store in the settings."""
+    """Return the store in the settings."""
     return cast("Bucket", storages["imagehost"])
 
 
@@ -44,7 +44,7 @@ def sweep(*, before: datetime) -> int:
     for directory in (incoming_directory(), *bucket().part_directories()):
         with contextlib.suppress(FileNotFoundError), os.scandir(directory) as found:
             for file in [Path(entry) for entry in found if entry.is_file(follow_symlinks=False)]:
-                with contextlib.suppress(FileNotFoundError):  # moved or removed meanwhile
+                with contextlib.suppress(FileNotFoundError):  # moved or removed
                     if file.stat().st_mtime < before.timestamp():
                         file.unlink()
                         swept += 1

@@ -35,7 +35,7 @@ class Bucket(Protocol):
     """
 
     def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
-        """Store the file at `path` as the object, atomically, replacing one of the same key.
+        """Store the file at `path` as the object, atomically, replacing the key's earlier object.
 
         A folder moves the file, S3 copies it: the caller removes `path` if it still exists.
         """
@@ -47,14 +47,14 @@ class Bucket(Protocol):
         """Store small content such as a preview, which caches outside of this service may not keep."""
 
     def read(self, key: str, start: int, length: int) -> Iterator[bytes]:
-        """Exactly `length` bytes from `start`, in pieces of at most 256 KiB.
+        """Yield exactly `length` bytes from `start`, in pieces of at most 256 KiB.
 
         A missing object or a range beyond its end raises here and not at the first piece. The iterator has `close()`,
         and closes itself at its end.
         """
 
     def fetched(self, key: str) -> AbstractContextManager[Path]:
-        """A local file with the content, read-only: the object itself, or a temporary copy."""
+        """Return a local file with the content, read-only: the object itself, or a temporary copy."""
 
     def move(self, source: str, key: str) -> None:
         """Move the object from the key `source` to `key`; links to `source` then fail.
@@ -66,27 +66,27 @@ class Bucket(Protocol):
         """Remove the object, if it exists."""
 
     def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
-        """The objects whose key starts with `prefix`, in any order.
+        """Yield the objects whose key starts with `prefix`, in any order.
 
-        With `after` and `until`, which start with `prefix` too: those with after < key <= until, compared by character.
-        StorageFailed where the store does not list its keys in that order.
+        `after` and `until`, which start with `prefix` too, leave the keys with after < key <= until, compared by
+        character. StorageFailed where the store does not list its keys in that order.
         """
 
     def link(
         self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
     ) -> str | None:
-        """An absolute URL of the object in the store, valid for at least an hour; None: there is none.
+        """Return an absolute URL of the object in the store, valid for at least an hour, or None.
 
         `is_attachment`: for saving, where the store supports it. `seconds`: it is valid and cached for at most as many;
         None then where the store's links do not end. The object may be missing.
         """
 
     def part_directories(self) -> tuple[Path, ...]:
-        """Local directories of incomplete objects, beside the incoming directory."""
+        """Return the local directories of incomplete objects, without the incoming directory."""
 
 
 def checked(key: str) -> str:
-    """The key, if it is a relative path whose parts do not start with a dot, as part files do."""
+    """Return the key, if it is a relative path whose parts do not start with a dot, as part files do."""
     if not key.isprintable() or "\\" in key or any(not part or part.startswith(".") for part in key.split("/")):
         raise SuspiciousFileOperation(f"No key of a stored file: {key!r}")
     return key
@@ -134,7 +134,7 @@ class Pieces(Iterator[bytes]):
 
 
 def incoming_directory() -> Path:
-    """The directory of incoming files, created if missing, readable by this user alone.
+    """Return the directory of incoming files, created if missing, readable only by this user.
 
     It is on the file system of the folder storage, so that files are moved and not copied.
     """

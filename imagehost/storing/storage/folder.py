@@ -102,7 +102,7 @@ class FolderStorage(FileSystemStorage):
         bounds = (after, until)
         for entry in self._walk(Path(self.location, checked(folder)) if folder else Path(self.location), bounds):
             key = self._key(entry)
-            with contextlib.suppress(ObjectMissing):  # removed meanwhile
+            with contextlib.suppress(ObjectMissing):  # removed by another process
                 if key.startswith(prefix) and after < key and (not until or key <= until):
                     yield _entry(key, entry)
 
@@ -121,7 +121,7 @@ class FolderStorage(FileSystemStorage):
         return Path(entry.path).relative_to(self.location).as_posix()
 
     def _walk(self, directory: Path, bounds: tuple[str, str] = ("", "")) -> Iterator[os.DirEntry[str]]:
-        """Every file below `directory`, without directories out of bounds; does not follow symbolic links."""
+        """Yield every file below `directory`, without directories out of bounds; does not follow symbolic links."""
         children: list[os.DirEntry[str]] = []
         with contextlib.suppress(ObjectMissing), _failing(directory), os.scandir(directory) as found:
             children = [child for child in found if not child.name.startswith(".")]
@@ -155,7 +155,7 @@ class FolderStorage(FileSystemStorage):
 
     @contextlib.contextmanager
     def _part(self) -> Iterator[IO[bytes]]:
-        """A new file on the same file system, removed at the end unless it was renamed."""
+        """Yield a new file on this file system, removed at the end unless it was renamed."""
         directory = self.part_directories()[0]
         self._make_directory(directory)
         with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
@@ -173,7 +173,7 @@ class FolderStorage(FileSystemStorage):
             directory.mkdir(self._directory_mode)
         except FileExistsError:  # by a concurrent upload of the owner; the rename fails where it is a file
             return
-        directory.chmod(self._directory_mode)  # whatever the umask is
+        directory.chmod(self._directory_mode)  # for any umask
         _sync_directory(directory.parent)
 
 
@@ -184,7 +184,7 @@ def _entry(key: str, entry: os.DirEntry[str]) -> Entry:
 
 
 def _may_hold(directory: str, after: str, until: str) -> bool:
-    """Whether a key that begins with `directory` may be in the bounds."""
+    """Return whether a key that begins with `directory` may be in the bounds."""
     return (after < directory or after.startswith(directory)) and (not until or directory <= until)
 
 

@@ -41,7 +41,7 @@ _FAILURES = (ClientError, BotoCoreError, HTTPError, OSError)
 class S3Storage(StockS3Storage):
     """A Bucket on S3: each object is one PUT, streamed from the disk, and therefore atomic.
 
-    Options beside those of django-storages: `public_url` (of the bucket, such as the CDN's origin; without it links are
+    Options in addition to django-storages': `public_url` (of the bucket, such as the CDN's origin; without it links are
     signed), `cache_seconds`, `connect_timeout`, `read_timeout` (seconds), `total_max_attempts`,
     `checksums` ("when_required" or "when_supported").
     """
@@ -110,7 +110,7 @@ class S3Storage(StockS3Storage):
             )
 
     def prepare(self, descriptor: int, start: int, length: int) -> None:
-        """Does nothing: the file is read from the page cache and removed, so it need not reach the disk."""
+        """Do nothing: the file is read from the page cache and removed, so it need not reach the disk."""
 
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
         with _failing(key):
@@ -144,7 +144,7 @@ class S3Storage(StockS3Storage):
             yield Path(copy.name)
 
     def move(self, source: str, key: str) -> None:
-        """The store copies the object with its type and headers."""
+        """Move the object by a copy in the store, with its type and headers."""
         name = self._name(source)
         with _failing(source):
             self.client.copy_object(
@@ -160,7 +160,7 @@ class S3Storage(StockS3Storage):
             self.client.delete_object(Bucket=self.bucket_name, Key=self._name(key))
 
     def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
-        """In pages of a thousand; an error may come between two pages."""
+        """Yield entries, listed by pages of a thousand; an error may come between two pages."""
         last = ""
         for entry in self._listed(prefix, after):
             if after or until:
@@ -188,7 +188,7 @@ class S3Storage(StockS3Storage):
     def link(
         self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
     ) -> str | None:
-        """Under `public_url`, which has no end, or signed for an hour."""
+        """Return a link under `public_url`, which has no end, or one signed for an hour."""
         if self.public_url:
             return None if seconds is not None else f"{self.public_url.rstrip('/')}/{quote(self._name(key))}"
         caching = {} if seconds is None else {"ResponseCacheControl": "private, no-cache"}
@@ -219,18 +219,18 @@ class S3Storage(StockS3Storage):
                     raise
 
     def _name(self, key: str) -> str:
-        """The object's name in the bucket, below the option `location`."""
+        """Return the object's name in the bucket, below the option `location`."""
         name: str = self._normalize_name(checked(key))
         return name
 
     def _put(self, key: str, body: IO[bytes] | bytes, *, size: int, **headers: str) -> None:
-        """With a known length the body is sent without chunks."""
+        """Store the body as the object. Its known length avoids chunks."""
         self.client.put_object(
             Bucket=self.bucket_name, Key=self._name(key), Body=body, ContentLength=size, **self._parameters(**headers)
         )
 
     def _parameters(self, **headers: str) -> dict[str, Any]:
-        """The parameters of a new object, with the options of the settings."""
+        """Return the parameters of a new object, with the options of the settings."""
         acl = {"ACL": self.default_acl} if self.default_acl else {}
         return {**acl, **self.object_parameters, **headers}
 

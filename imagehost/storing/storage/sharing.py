@@ -16,7 +16,7 @@ PERIOD = 30  # seconds; health checks come more often
 
 
 def is_shared(folder: FolderStorage, *, name: str) -> bool:
-    """`name`: of the folder, among those of this service. 2 round trips to the cache.
+    """Return whether other hosts see the folder. `name`: among this service's folders. 2 round trips to the cache.
 
     OSError where the folder cannot be read or written.
     """
