@@ -39,7 +39,7 @@ class FeedState:
 
 
 def feed_state(now: datetime) -> FeedState:
-    """2 reads of the presence store."""
+    """Return the state of the feed. 2 reads of the presence store."""
     opened = store.opened()
     try:
         alive_at, stats = opened.alive_at(), opened.stats()
@@ -65,7 +65,7 @@ def _caption(key: str) -> str:
 
 
 def _text(key: str, value: Any, now: datetime) -> str:
-    """`value` (Any: JSON): `at`, and what ends in `_at`, is in UNIX seconds."""
+    """Return `value` (Any: JSON) as text: `at`, and what ends in `_at`, is in UNIX seconds."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -103,7 +103,7 @@ class LastOnlineAdmin(ReadOnlyAdmin):
         return [path("live/", view, name="presence_live"), *super().get_urls()]
 
     def live_view(self, request: HttpRequest) -> HttpResponse:
-        """The present state of the feed."""
+        """Show the present state of the feed."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         context: Json = {

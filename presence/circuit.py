@@ -1,4 +1,4 @@
-"""A circuit breaker: after failures an outside server is left alone for a while."""
+"""A circuit breaker: after failures an outside server gets no requests for a while."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 FAILURES = 5  # in a row
 PAUSE = 5.0  # seconds after them, and that the one call has which tries again
-LONGEST_PAUSE = 600.0  # seconds, whatever the server asks for
+LONGEST_PAUSE = 600.0  # seconds, also where the server asks for more
 
 
 class Circuit:
@@ -20,12 +20,12 @@ class Circuit:
         self._open_until = 0.0
 
     def seconds_left(self) -> int:
-        """For how many whole seconds nothing should be asked; 0: ask."""
+        """Return the whole seconds during which no request should be sent; 0 where one may be."""
         left = self._open_until - time.time()
         return math.ceil(left) if 0 < left <= LONGEST_PAUSE else 0  # longer: the clock was set back
 
     def enter(self) -> int:
-        """As `seconds_left`, before a call: after a pause one call is let through, and the others wait."""
+        """Return the seconds to wait before a call. After a pause one call is let through, and the rest wait."""
         with self._lock:
             left = self.seconds_left()
             if not left and self._failures >= FAILURES:

@@ -17,18 +17,17 @@ _SNOWFLAKE = re.compile("[0-9]{1,20}")
 
 
 def mapping(value: object) -> Json:
-    """The object; {} for anything else."""
+    """Return the object; {} for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def mappings(value: object) -> list[Json]:
-    """The objects of a list, in its order; whatever else it holds is skipped."""
+    """Return the objects of a list, in its order, and skip other values."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def text(value: object) -> str | None:
-    """The text, None for an empty one. Halves of surrogate pairs, which no encoding takes, become U+FFFD; pairs that
-    came in two halves become their character."""
+    """Return the text, None for an empty one. Lone surrogates become U+FFFD; a pair in two halves its character."""
     if not isinstance(value, str) or not value:
         return None
     try:
@@ -39,7 +38,7 @@ def text(value: object) -> str | None:
 
 
 def whole(value: object) -> int | None:
-    """The whole number, also one that was written `2.0`. Truth values are no numbers."""
+    """Return the whole number, also one that was written `2.0`. Truth values are no numbers."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and -MOST <= value <= MOST:
@@ -48,7 +47,7 @@ def whole(value: object) -> int | None:
 
 
 def snowflake(value: object) -> str | None:
-    """An id of the platform, in digits."""
+    """Return an id of the platform, in digits."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
         return str(value)
     return value if isinstance(value, str) and _SNOWFLAKE.fullmatch(value) else None

@@ -46,7 +46,7 @@ class Intervals:
 class Starts:
     """When a new session may begin: the platform counts them, and resets the token of a bot that begins too many.
 
-    Times are those of the monotonic clock.
+    Times are of the monotonic clock.
     """
 
     def __init__(self, intervals: Intervals) -> None:
@@ -56,8 +56,7 @@ class Starts:
         self._ready_at: float | None = None
 
     def seconds_to_wait(self, now: float, left: int | None) -> float:
-        """Until another one may begin, counted from the beginning of the last one. `left`: how many the day still
-        allows, as far as it is known."""
+        """Return the seconds to wait, from the last begin on. `left`: how many the day still allows, if known."""
         if self._begun_at is None:
             return 0.0
         intervals, pause = self._intervals, 0.0
@@ -69,7 +68,7 @@ class Starts:
         return max(self._begun_at + pause - now, 0.0)
 
     def begin(self, now: float) -> None:
-        """One is begun, whether or not it becomes ready."""
+        """Note a begin, whether or not it becomes ready."""
         self._in_a_row += 1
         self._begun_at, self._ready_at = now, None
 
@@ -77,7 +76,7 @@ class Starts:
         self._ready_at = now
 
     def lose(self, now: float) -> bool:
-        """The connection ended. Whether the session has lasted."""
+        """Note the connection's end. Return whether the session has lasted."""
         has_lasted = self._ready_at is not None and now - self._ready_at >= self._intervals.lasting
         if has_lasted:
             self._in_a_row = 0

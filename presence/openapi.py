@@ -76,9 +76,9 @@ class MissSerializer(serializers.Serializer[Any]):
 
 
 def responses() -> dict[int, OpenApiResponse]:
-    """The errors of a lookup by chat id, each with its body as an example."""
-    told = openapi.error_responses(ChatIdInvalid, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable())
-    told[404] = OpenApiResponse(
+    """Return the errors of a lookup by chat id, each with its body as an example."""
+    found = openapi.error_responses(ChatIdInvalid, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable())
+    found[404] = OpenApiResponse(
         MissSerializer,
         description=(
             "The account has not joined the chat server, or no account has this id. No `miss`: the user who linked "
@@ -86,7 +86,7 @@ def responses() -> dict[int, OpenApiResponse]:
         ),
         examples=[OpenApiExample(error.__name__, value=error().body()) for error in MISSES],
     )
-    return dict(sorted(told.items()))
+    return dict(sorted(found.items()))
 
 
 presence_lookup = extend_schema(

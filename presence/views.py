@@ -69,7 +69,7 @@ def check_id(method: str | None, chat_id: str) -> None:
 class PresenceEvents(ApiView):
     """GET /api/lookup/presence/{chatId}/events: the presence, and every change of it, as server-sent events.
 
-    Keys, limits and errors are those of the lookup.
+    Keys, limits and errors are as for the lookup.
     """
 
     permission = PresenceLookup.permission
@@ -103,7 +103,7 @@ def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncSt
 
 
 def _nothing(request: ApiRequest) -> tuple[()] | AsyncIterator[bytes]:
-    """The content of a HEAD, as WSGI or ASGI iterates it."""
+    """Return the content of a HEAD, as WSGI or ASGI iterates it."""
     return _no_events() if isinstance(request, ASGIRequest) else ()
 
 
@@ -116,7 +116,7 @@ async def _no_events() -> AsyncIterator[bytes]:
 @csrf_exempt  # no cookie decides anything: a POST is 405
 @require_safe
 def show_card(request: HttpRequest, name: str) -> HttpResponse:
-    """GET /presence/card/{username}: the card on a profile page, for the script that refreshes it.
+    """Show the card on a profile page, for the script that refreshes it: GET /presence/card/{username}.
 
     200 with HTML, 204 where there is no card now, 404 where the name shows no profile.
     """
@@ -139,7 +139,7 @@ def _card_of(user: UserRow) -> Card | None:
 
 
 def _card_response(html: str, *, status: int = 200) -> HttpResponse:
-    """Neither caches nor pages of other sites may use it."""
+    """Return a response that neither caches nor pages of other sites may use."""
     response = HttpResponse(html, status=status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"

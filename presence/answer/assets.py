@@ -31,12 +31,12 @@ _SERVICES = {
 
 
 def avatar(chat_id: int, user: Json) -> str:
-    """The account's picture, or the platform's default one."""
+    """Return the account's picture, or the platform's default one."""
     return own_avatar(chat_id, user) or _default_avatar(chat_id, user.get("discriminator"))
 
 
 def own_avatar(chat_id: int, user: Json) -> str:
-    """The account's picture; empty where it has none."""
+    """Return the account's picture; empty where it has none."""
     return _hashed(f"avatars/{chat_id}", user.get("avatar")) or ""
 
 
@@ -45,7 +45,7 @@ def banner(chat_id: int, hash: object) -> str | None:
 
 
 def server_avatar(chat_id: int, hash: object) -> str | None:
-    """The picture that the member shows in the chat server alone."""
+    """Return the picture that the member shows only in the chat server."""
     return _hashed(f"guilds/{settings.CHAT.guild_id}/users/{chat_id}/avatars", hash)
 
 
@@ -54,13 +54,13 @@ def server_banner(chat_id: int, hash: object) -> str | None:
 
 
 def decoration(owner: Json) -> str | None:
-    """The frame around the picture, an APNG. `owner`: a member or a user."""
+    """Return the frame around the picture, an APNG. `owner`: a member or a user."""
     asset = _hash(fields.mapping(owner.get("avatar_decoration_data")).get("asset"))
     return f"{settings.CHAT_CDN_URL}/avatar-decoration-presets/{asset}.png" if asset else None
 
 
 def nameplate(owner: Json) -> str | None:
-    """The moving ground behind the name, a WebM. `owner`: a member or a user."""
+    """Return the moving background of the name, a WebM. `owner`: a member or a user."""
     asset = fields.mapping(fields.mapping(owner.get("collectibles")).get("nameplate")).get("asset")
     if not isinstance(asset, str) or not _COLLECTIBLE.fullmatch(asset):
         return None
@@ -68,19 +68,19 @@ def nameplate(owner: Json) -> str | None:
 
 
 def tag_badge(guild_id: object, hash: object) -> str | None:
-    """The badge beside a chat server's tag."""
+    """Return the badge next to a chat server's tag."""
     guild, badge = fields.snowflake(guild_id), _hash(hash)
     return f"{settings.CHAT_CDN_URL}/guild-tag-badges/{guild}/{badge}.png" if guild and badge else None
 
 
 def emoji(id: object, *, is_animated: bool) -> str | None:
-    """A custom emoji."""
+    """Return a custom emoji."""
     known = fields.snowflake(id)
     return f"{settings.CHAT_CDN_URL}/emojis/{known}.{'gif' if is_animated else 'png'}" if known else None
 
 
 def activity_image(asset: object, application_id: object) -> str | None:
-    """The artwork that an activity names. `application_id`: of the activity, whose uploaded pictures have bare ids."""
+    """Return an activity's artwork. `application_id`: of the activity, whose uploaded pictures have bare ids."""
     if not isinstance(asset, str):
         return None
     prefix, separator, name = asset.partition(":")
@@ -95,7 +95,7 @@ def activity_image(asset: object, application_id: object) -> str | None:
 
 
 def _hashed(path: str, hash: object) -> str | None:
-    """A hash that begins with `a_` is an animated picture."""
+    """Return the URL of a picture; one whose hash begins with `a_` is animated."""
     known = _hash(hash)
     if known is None:
         return None
@@ -107,14 +107,14 @@ def _hash(value: object) -> str | None:
 
 
 def _default_avatar(chat_id: int, discriminator: object) -> str:
-    """Chosen by the discriminator where the account still has one, else by the time in its id."""
+    """Return the default picture: by the discriminator where the account still has one, else by its id's time."""
     old = int(fields.snowflake(discriminator) or 0)
     number = old % 5 if old else (chat_id >> 22) % 6
     return f"{settings.CHAT_CDN_URL}/embed/avatars/{number}.png"
 
 
 def _is_media_path(path: str) -> bool:
-    """Whether the path has no dot segments, encoded ones included (WHATWG URL, "double-dot segment")."""
+    """Return whether the path has no dot segments, encoded ones included (WHATWG URL, "double-dot segment")."""
     if len(path) > _MEDIA_LENGTH or not _MEDIA_PATH.fullmatch(path):
         return False
     segments = re.split(r"[/\\]", unquote(path.partition("?")[0]))

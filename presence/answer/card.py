@@ -1,6 +1,6 @@
 """The card of live presence on a profile page: what its owner lets it show, ready for the template.
 
-Pictures come from our own assets; those of the chat platform only on profiles that mirror its picture, whose page lets
+Pictures come from our own assets, from the chat platform only on profiles that mirror its picture, whose page lets
 that one origin in. Everything else is text.
 """
 
@@ -99,15 +99,15 @@ class Card:
 
 
 def is_wanted(chat_id: str | None, chosen: Json) -> bool:
-    """Whether a profile with these settings may have a card, now or later. `chat_id`: None without a linked account."""
+    """Return whether a profile with these settings may ever have a card. `chat_id`: None without a linked account."""
     return bool(chat_id and settings.CHAT.guild_id and chosen["presenceSettings"]["enabled"])
 
 
 def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
-    """The card of the account with these profile settings; None where nothing is known or the owner wants none.
+    """Return the card of an account; None where nothing is known or the owner wants none. Never raises.
 
     `chosen`: the profile's settings objects. `is_mirrored`: the page lets in pictures of the chat platform. One round
-    trip to the store, none to the platform; never raises.
+    trip to the store, none to the platform.
     """
     if not is_wanted(chat_id, chosen):
         return None
@@ -151,18 +151,18 @@ def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime)
 def _status(presence: Presence, now: datetime) -> Status:
     key = presence.status.status
     seen_at = presence.last_online
-    is_told = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
-    return Status(key, WORDS[key], url_policy.own(presence.status.url), _ago(seen_at or 0, now) if is_told else "")
+    is_known = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
+    return Status(key, WORDS[key], url_policy.own(presence.status.url), _ago(seen_at or 0, now) if is_known else "")
 
 
-def _ago(moment: int, now: datetime) -> str:
-    if now.timestamp() - moment < 60:
+def _ago(at: int, now: datetime) -> str:
+    if now.timestamp() - at < 60:
         return "just now"
-    return f"{timesince(datetime.fromtimestamp(moment, UTC), now, depth=1)} ago"
+    return f"{timesince(datetime.fromtimestamp(at, UTC), now, depth=1)} ago"
 
 
 def _says(presence: Presence, chat_picture: Callable[[str | None], str]) -> Says | None:
-    """The first custom status that says something; an emoji of a chat server is a picture, and has no character."""
+    """Return the first custom status that says something; an emoji of a chat server has no character."""
     for activity in presence.activities:
         if activity.type == CUSTOM_STATUS:
             emoji = "" if _ADDRESS.match(activity.emoji or "") else _plain(activity.emoji)
@@ -173,7 +173,7 @@ def _says(presence: Presence, chat_picture: Callable[[str | None], str]) -> Says
 
 
 def _doing(activity: Activity, wanted: Json, image: str) -> Doing | None:
-    """None for a custom status, which has a place of its own, and for what has no words of ours."""
+    """Return what the member does; None for a custom status, which has its own place, and for unknown types."""
     if activity.type not in VERBS:
         return None
     verb, kind = VERBS[activity.type]
@@ -184,6 +184,6 @@ def _doing(activity: Activity, wanted: Json, image: str) -> Doing | None:
 
 
 def _plain(text: str | None) -> str:
-    """A text of the platform on one line, without what HTML cannot hold, and not too long for a card."""
+    """Return a text of the platform on one line, without what HTML cannot hold, and not too long for a card."""
     line = " ".join(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text or "").split())
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1].rstrip()}…"

@@ -67,7 +67,7 @@ def check(chat_id: str) -> int:
 
 
 def possible(chat_id: str, now: datetime) -> int:
-    """The number of an id that the platform may have issued by now. ChatIdInvalid; ChatNotFound: it never did."""
+    """Return the number of an id. Raises ChatIdInvalid; ChatNotFound where the platform has not issued it by `now`."""
     number = check(chat_id)
     latest = now.timestamp() + FUTURE.total_seconds()
     if chat_id.startswith("0") or number > fields.MAX_ID or _issued_at(number) > latest:
@@ -76,7 +76,7 @@ def possible(chat_id: str, now: datetime) -> int:
 
 
 def presence_of(chat_id: str, now: datetime) -> Presence:
-    """Raises what `seen` raises."""
+    """Return the presence of a member. Raises as `seen`."""
     return shown(*seen(chat_id, now), now)
 
 
@@ -125,14 +125,14 @@ def _shown_with() -> tuple[object, ...]:
 
 
 def body(presence: Presence) -> bytes:
-    """The JSON of a presence."""
+    """Return the JSON of a presence."""
     return utf8(_SERIALIZER.to_json(presence))
 
 
 def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
-    """A member that may be shown. One round trip, and more for parts that are due.
+    """Return the id and snapshot of a member that may be shown. One round trip, and more for parts that are due.
 
-    ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
+    Raises ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
     """
     number, opened = possible(chat_id, now), store.opened()
     with _outages_as_503():
@@ -152,7 +152,7 @@ def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime)
 
 @contextlib.contextmanager
 def _outages_as_503() -> Iterator[None]:
-    """A store that does not answer is PresenceUnavailable."""
+    """Raise PresenceUnavailable for a store that does not answer."""
     try:
         yield
     except StoreUnavailable as error:
@@ -161,7 +161,7 @@ def _outages_as_503() -> Iterator[None]:
 
 
 def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
-    """The presence, which may be private, by the store alone.
+    """Return the presence, which may be private, only from the store.
 
     Raises NotMember, ChatNotFound or ProfilePrivate where the store proves them, else PresenceUnavailable.
     """
@@ -170,7 +170,7 @@ def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
 
 
 def _presented(chat_id: int, snapshot: Snapshot) -> Presence:
-    """As `shown`, of a store that is fresh."""
+    """Return the presence from a store that is fresh. Raises the error that the store proves."""
     record, profile = snapshot.record, snapshot.profile
     if record is None:
         raise_if_missing(snapshot)
@@ -187,13 +187,13 @@ def _presented(chat_id: int, snapshot: Snapshot) -> Presence:
 
 
 def _reported_banner(member: Json) -> str | None:
-    """The banner that the gateway sent, for as long as REST has not answered; the gateway may leave it out."""
+    """Return the banner that the gateway sent, until REST has answered; the gateway may leave it out."""
     banner = fields.mapping(member.get("user")).get("banner")
     return banner if isinstance(banner, str) else None
 
 
 def _issued_at(chat_id: int) -> float:
-    """UNIX seconds."""
+    """Return when the id was issued, in UNIX seconds."""
     return ((chat_id >> 22) + EPOCH) / 1000
 
 
@@ -203,18 +203,18 @@ def _require_fresh(snapshot: Snapshot, now: datetime) -> None:
 
 
 def is_fresh(alive_at: float | None, now: datetime) -> bool:
-    """Whether readers trust a stamp. One from the future counts as old: a clock is wrong."""
+    """Return whether readers trust a stamp. One from the future counts as old: a clock is wrong."""
     return alive_at is not None and abs(now.timestamp() - alive_at) < STALE_AFTER.total_seconds()
 
 
 def require_public(snapshot: Snapshot) -> None:
-    """Raises ProfilePrivate."""
+    """Raise ProfilePrivate for a private presence."""
     if snapshot.is_private:
         raise ProfilePrivate
 
 
 def raise_if_missing(snapshot: Snapshot) -> None:
-    """Raises the error that the store proves, or ProfilePrivate."""
+    """Raise the error that the store proves, or ProfilePrivate."""
     require_public(snapshot)
     if snapshot.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
@@ -223,7 +223,7 @@ def raise_if_missing(snapshot: Snapshot) -> None:
 
 
 def _found_out(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """A snapshot with a record, where the store had none. Raises the error that the store or the platform proves."""
+    """Return a snapshot with a record, where the store had none. Raises the error that store or platform prove."""
     raise_if_missing(snapshot)
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 

@@ -163,7 +163,7 @@ def of(
     biography: str | None,
     profile_badges: Sequence[str],
 ) -> Presence:
-    """`member` and `presence` as the gateway sent them; `banner`: the hash, which only REST is sure to have."""
+    """Return the presence of what the gateway sent. `banner`: the hash, which only REST is sure to have."""
     member = fields.mapping(member)
     user = fields.mapping(member.get("user"))
     username = fields.text(user.get("username")) or ""
@@ -195,7 +195,7 @@ def _status(presence: Json | None) -> Status:
 
 
 def _clan(guild: object) -> Clan | None:
-    """None unless the platform says `true`: null means a tag that it took away."""
+    """Return the tag, only where the platform says `true`: null means a tag that it took away."""
     guild = fields.mapping(guild)
     if guild.get("identity_enabled") is not True:
         return None
@@ -206,7 +206,7 @@ def _clan(guild: object) -> Clan | None:
 def status_of(presence: Json | None) -> str:
     """Return one of STATUSES: `streaming` with a running stream, else that of the first device that is not offline.
 
-    The devices are desktop, mobile and web. With others only, or where none is named, the platform's summary counts.
+    The devices are desktop, mobile and web. With only other devices, or none, the platform's summary counts.
     """
     presence = fields.mapping(presence)
     activities = fields.mappings(presence.get("activities"))
@@ -219,14 +219,14 @@ def status_of(presence: Json | None) -> str:
     for device in _SHOWN_DEVICES:
         if _known_status(devices.get(device)) not in (None, OFFLINE):
             return str(devices[device])
-    others = [
+    active = [
         known for device in _OTHER_DEVICES if (known := _known_status(devices.get(device))) not in (None, OFFLINE)
     ]
-    return (summary or others[0] or OFFLINE) if others else OFFLINE
+    return (summary or active[0] or OFFLINE) if active else OFFLINE
 
 
 def _known_status(status: object) -> str | None:
-    """None for other values; `invisible` reaches only the member's own client."""
+    """Return a known status, else None; `invisible` reaches only the member's own client."""
     return status if isinstance(status, str) and status in (*_MANUAL, OFFLINE) else None
 
 
@@ -247,7 +247,7 @@ def main_activity(activities: Sequence[Activity]) -> Activity | None:
 
 
 def _activity(raw: Json) -> Activity:
-    """An unreadable type counts as the platform's first one."""
+    """Return the activity. An unreadable type counts as the platform's first one."""
     kind = fields.whole(raw.get("type")) or PLAYING
     is_custom = kind == CUSTOM_STATUS
     pictures = fields.mapping(raw.get("assets"))
@@ -266,7 +266,7 @@ def _activity(raw: Json) -> Activity:
 
 
 def _emoji(raw: Json) -> str | None:
-    """The URL of a custom one; a standard one is its own character."""
+    """Return the URL of a custom one; a standard one is its own character."""
     if raw.get("id") is not None:
         return assets.emoji(raw["id"], is_animated=raw.get("animated") is True)
     character = fields.text(raw.get("name"))
@@ -317,7 +317,7 @@ def _badge_of(id: str) -> str | None:
 
 
 def _count_unknown(id: str) -> None:
-    """Logged at its first sight; the count is bounded, since the ids come from outside."""
+    """Log an id at its first sight; the count is bounded, since the ids come from outside."""
     if id not in unknown_badges:
         if len(unknown_badges) >= _MOST_UNKNOWN_BADGES:
             return

@@ -21,18 +21,18 @@ logger = logging.getLogger(__name__)
 
 
 def private_ids() -> set[int]:
-    """All chat ids whose presence is private. 1 query."""
+    """Return all chat ids whose presence is private. 1 query."""
     ids = LinkedAccount.objects.filter(kind=CHAT, user__public_api_access=False).values_list("external_id", flat=True)
     return {int(external_id) for external_id in ids.iterator() if external_id.isascii() and external_id.isdigit()}
 
 
 def is_private(chat_id: int) -> bool:
-    """For an account that has no record. 1 query."""
+    """Return whether an account without a record is private. 1 query."""
     return LinkedAccount.objects.filter(kind=CHAT, external_id=str(chat_id), user__public_api_access=False).exists()
 
 
 def note(user: User) -> None:
-    """Receiver, in the transaction that changed the access or the linked account of the user. 1 query."""
+    """Note a user's changed access or linked account, as a receiver in its transaction. 1 query."""
     linked = LinkedAccount.objects.filter(user=user, kind=CHAT).values_list("external_id", flat=True)
     for external_id in linked:
         if external_id.isascii() and external_id.isdigit():

@@ -40,17 +40,17 @@ class ProfileUnavailable(Exception):
 
 
 class SourcePaused(Exception):
-    """The source fails and is left alone for a while; no request was sent."""
+    """The source fails and gets no requests for a while."""
 
 
 class ProfileSource(Protocol):
     """Reads a biography, and the ids of badges as the platform's own clients show them."""
 
     def read(self, chat_id: int) -> Profile:
-        """May take seconds. ProfileUnavailable, SourcePaused."""
+        """Read a profile, which may take seconds. Raises ProfileUnavailable, SourcePaused."""
 
     def is_paused(self) -> bool:
-        """Whether it would only be SourcePaused."""
+        """Return whether `read` would only raise SourcePaused."""
 
 
 class HttpSource:
@@ -87,7 +87,7 @@ class HttpSource:
 
 
 def source() -> ProfileSource | None:
-    """The one of the settings; None: there is none, and nothing is ever read."""
+    """Return the source of the settings; None where there is none, and nothing is ever read."""
     chat = settings.CHAT
     return _http_source(chat.profile_url, chat.profile_header) if chat.profile_url else None
 
@@ -98,7 +98,7 @@ def _http_source(url: str, header: str) -> HttpSource:
 
 
 def parsed(body: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
-    """Biography and badge ids of a JSON object (hence Any); whatever is of another type counts as absent."""
+    """Return biography and badge ids of a JSON object (hence Any); values of another type count as absent."""
     parts = [body, *(part for name in _PARTS if isinstance(part := body.get(name), dict))]
     texts = (part.get(name) for part in parts for name in _BIOGRAPHIES)
     biography = next((text[:MAX_BIOGRAPHY] for text in texts if isinstance(text, str) and text.strip()), None)
@@ -108,7 +108,7 @@ def parsed(body: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _ids(listed: list[Any] | dict[str, Any]) -> Iterator[str]:
-    """`listed`: badges in an array, or by id; of the latter, `false` and null are badges that are not held."""
+    """Yield the badges of an array, or of an object by id, where `false` and null are badges that are not held."""
     pairs: Iterator[tuple[str, Any]]
     if isinstance(listed, list):
         pairs = (("", badge) for badge in listed)
@@ -120,7 +120,7 @@ def _ids(listed: list[Any] | dict[str, Any]) -> Iterator[str]:
 
 
 def _id_and_tier(name: str, badge: Any) -> tuple[str, int | None]:
-    """`name`: the key that `badge` stands under, empty in an array."""
+    """Return id and tier of a badge. `name`: the key that `badge` stands under, empty in an array."""
     if isinstance(badge, dict):
         return _text(badge.get("id")) or name, _tier(badge.get("tier", badge.get("level")))
     return (name, _tier(badge)) if name else (_text(badge), None)
@@ -132,7 +132,7 @@ def _tier(value: object) -> int | None:
 
 
 def _text(value: object) -> str:
-    """Of a string or a whole number; empty for anything else."""
+    """Return a string or a whole number as text; empty for anything else."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else ""

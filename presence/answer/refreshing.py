@@ -26,7 +26,7 @@ from presence.store import store
 from presence.store.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
 
 BANNER_MAX_AGE = timedelta(seconds=30)  # then it is read again
-BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one counts as absent
+BANNER_SHOWN = timedelta(hours=1)  # and shown until then; an older one counts as absent
 PROFILE_MAX_AGE = timedelta(hours=24)
 FAILURE_MAX_AGE = timedelta(hours=1)
 TOUCHED_MAX_AGE = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class SingleFlight(Generic[Result]):
-    """Makes concurrent calls for the same key one call, whose result all callers share."""
+    """Makes concurrent calls for one key one call, whose result all callers share."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -118,7 +118,7 @@ def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
 
 
 def _renew_banner(chat_id: int, now: datetime) -> None:
-    """Runs in the background; left out while the platform must not be asked."""
+    """Read the banner in the background, unless the platform must not be asked."""
     try:
         _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
     except RestUnavailable as error:
@@ -176,7 +176,7 @@ def _is_due(known: Profile | None, now: datetime) -> bool:
 
 
 def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Runs in the background, in one of all processes once an hour. A failure leaves the known value in the store."""
+    """Read the profile in the background, in one process an hour. A failure leaves the known value in the store."""
     turn = f"profile:{chat_id}"
     try:
         if not store.opened().claim(turn, int(FAILURE_MAX_AGE.total_seconds())):
@@ -207,12 +207,12 @@ def _end(kind: str, chat_id: int, future: Future[None]) -> None:
 
 @Once
 def _threads() -> ThreadPoolExecutor:
-    """Made at the first use, after a server has forked."""
+    """Return the threads, made at the first use, after a server has forked."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")
 
 
 def _age(at: float, now: datetime) -> timedelta:
-    """The time since `at`, UNIX seconds from a store that may hold anything."""
+    """Return the time since `at`, UNIX seconds from a store that may hold anything."""
     try:
         return timedelta(seconds=now.timestamp() - at)
     except OverflowError:

@@ -1,6 +1,6 @@
 """The chat platform's REST routes that readers need: membership, and banners.
 
-Presence comes from the gateway alone. All processes together send at most ten requests a second, at most seven of them
+Presence comes only from the gateway. All processes together send at most ten requests a second, at most seven of them
 for banners, which can wait longer than memberships.
 """
 
@@ -50,7 +50,7 @@ class RestUnavailable(Exception):
 
 
 def membership(chat_id: int) -> Membership:
-    """One call."""
+    """Return whether the account is a member. One call."""
     answer = _read(f"/guilds/{settings.CHAT.guild_id}/members/{chat_id}", BUCKET)
     if answer.status == HTTPStatus.OK:
         return Membership.MEMBER
@@ -64,7 +64,7 @@ def membership(chat_id: int) -> Membership:
 
 
 def banner(chat_id: int) -> str | None:
-    """The hash of the account's banner; None without one. One call."""
+    """Return the hash of the account's banner; None without one. One call."""
     answer = _read(f"/users/{chat_id}", BUCKET, BANNER_BUCKET)
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
@@ -75,7 +75,7 @@ def banner(chat_id: int) -> str | None:
 
 
 def _read(path: str, *buckets: Window) -> Answer:
-    """The answer, whose body is an object where it is 200."""
+    """Return the answer, whose body is an object where it is 200."""
     chat = settings.CHAT
     if not chat.guild_id:
         raise RestUnavailable("There is no chat server.", retry_after=60)
@@ -94,7 +94,7 @@ def _read(path: str, *buckets: Window) -> Answer:
 
 
 def _take(*buckets: Window) -> None:
-    """One of each bucket, or none."""
+    """Take one of each bucket, or none."""
     try:
         seconds_left = limits.take(*buckets)
     except LimitsUnavailable as error:
@@ -119,12 +119,12 @@ def _judge(answer: Answer, circuit: Circuit) -> None:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """`Retry-After`; a second where it cannot be read."""
+    """Return `Retry-After`; a second where it cannot be read."""
     said = headers.get("Retry-After", "")
     return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
 
 
 @Once
 def _circuit(api_url: str) -> Circuit:
-    """For the platform at this address."""
+    """Return the circuit of the platform at this address."""
     return Circuit()

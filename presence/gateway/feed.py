@@ -60,7 +60,7 @@ class GatewayFeed(Protocol):
         """Request all members with their presences, which come in chunks. False where nothing could be sent."""
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
-        """The same for at most 100 ids; the chunk also names those that are no members."""
+        """Request at most 100 ids; the chunk also names ids that are no members. Return whether it was sent."""
 
     async def close(self) -> None:
         """End the session, and `run`. Within 2 seconds."""

@@ -73,7 +73,7 @@ class Connection(Enum):
 
 
 class HikariFeed:
-    """`GatewayFeed`. `guild_id`, `token` and `api_url` are those of `settings.CHAT`."""
+    """`GatewayFeed`. `guild_id`, `token` and `api_url` come from `settings.CHAT`."""
 
     def __init__(self, *, guild_id: int, token: str, api_url: str, intervals: Intervals | None = None) -> None:
         self.identifies_left: int | None = None
@@ -94,7 +94,6 @@ class HikariFeed:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, tell: Callable[[FeedEvent], None]) -> None:
-        """See the port."""
         self._tell = tell
         pause = 0.0
         while not self._closing.is_set():
@@ -113,17 +112,15 @@ class HikariFeed:
                 else min(pause * 2, self._intervals.longest_pause)
             )
             jittered = random.uniform(pause / 2, pause)  # noqa: S311 - jitter is no secret
-            await self._until_closing(max(jittered, self._told_wait()))
+            await self._until_closing(max(jittered, self._seconds_to_wait()))
 
     async def ask_for_all(self, nonce: str) -> bool:
-        """See the port."""
         shard = self._shard
         if shard is None or self._connection is not Connection.LIVE:
             return False
         return await self._sent(shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce))
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
-        """See the port."""
         shard = self._shard
         if shard is None or self._connection is not Connection.LIVE:
             return False
@@ -133,11 +130,10 @@ class HikariFeed:
         )
 
     async def close(self) -> None:
-        """See the port."""
         self._closing.set()
 
     async def _run_bot(self) -> None:
-        """One bot, from its beginning to its end."""
+        """Run one bot, from its beginning to its end."""
         before = asyncio.all_tasks()
         bot = self._bot = self._new_bot()
         self._shard = None
@@ -193,13 +189,13 @@ class HikariFeed:
         return bot
 
     async def _on_payload(self, event: ShardPayloadEvent) -> None:
-        """Keep the shard, which the library shows with its events alone. One is enough: each costs a task."""
+        """Keep the shard, which the library shows only with its events. One is enough: each costs a task."""
         if self._shard is None and self._bot is not None:
             self._shard = event.shard
             self._bot.unsubscribe(ShardPayloadEvent, self._on_payload)
 
     def _on_dispatch(self, name: str, payload: Json) -> None:
-        """Called as each message is decoded. An event whose handling fails is logged and skipped."""
+        """Handle each message as it is decoded. An event whose handling fails is logged and skipped."""
         try:
             if name == "READY":
                 self._starts.be_ready(time.monotonic())
@@ -229,13 +225,13 @@ class HikariFeed:
             self._tell(SessionLost(cause))
 
     def _write(self, message: Any) -> bytes:
-        """Return JSON (Any: whatever the library sends).
+        """Return JSON (Any: as the library sends it).
 
         The library by itself begins one session after the other. An IDENTIFY that comes too soon raises an error that
         the library takes for one of the connection.
         """
         is_asking = isinstance(message, dict) and message.get("op") in (IDENTIFY, RESUME)
-        if is_asking and self._connection is not Connection.LIVE:  # else the end of the earlier session is not told yet
+        if is_asking and self._connection is not Connection.LIVE:  # else the earlier session's end is not reported yet
             self._step(Connection.ASKED)
         if isinstance(message, dict) and message.get("op") == IDENTIFY:
             now = time.monotonic()
@@ -248,8 +244,8 @@ class HikariFeed:
                 self.identifies_left -= 1
         return json.dumps(message, separators=(",", ":")).encode()
 
-    def _told_wait(self) -> float:
-        """Seconds until the next session may begin."""
+    def _seconds_to_wait(self) -> float:
+        """Return the seconds until the next session may begin."""
         seconds = self._starts.seconds_to_wait(time.monotonic(), self.identifies_left)
         if seconds and not self._closing.is_set():
             logger.warning("The gateway's sessions end too soon: the next one begins in %.0f s.", seconds)
@@ -290,11 +286,11 @@ class HikariFeed:
 
 
 def _ignore(event: FeedEvent) -> None:
-    """Before `run`."""
+    """Ignore events before `run`."""
 
 
 async def _live(bot: GatewayBot) -> None:
-    """One shard holds the whole chat server: the bot is in few of them."""
+    """Return the shard that holds the whole chat server: the bot is in few of them."""
     await bot.start(check_for_updates=False, shard_ids=[0], shard_count=1)
     await bot.join()
 
@@ -310,7 +306,7 @@ async def _end(bot: GatewayBot, before: set[asyncio.Task[Any]]) -> None:
 
 
 def _cancel_connection() -> None:
-    """The library forgets these tasks where its first message cannot be sent."""
+    """Cancel the tasks that the library forgets where its first message cannot be sent."""
     for task in asyncio.all_tasks():
         if task.get_name().startswith(_CONNECTION):
             task.cancel()

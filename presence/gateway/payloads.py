@@ -17,36 +17,36 @@ LONG_PAUSE = 30.0  # seconds, where a rate limit does not say how long
 
 
 def id_of(value: Any) -> int | None:
-    """A chat id, of text or of a number; None for anything else."""
+    """Return a chat id, of text or of a number; None for anything else."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_ID else None
 
 
 def user_id_of(row: Any) -> int | None:
-    """The id of a row's user."""
+    """Return the id of a row's user."""
     user = row.get("user") if isinstance(row, dict) else None
     return id_of(user.get("id")) if isinstance(user, dict) else None
 
 
 def is_of(guild_id: int, payload: Json) -> bool:
-    """Whether the payload names this chat server, or none."""
+    """Return whether the payload names this chat server, or none."""
     return "guild_id" not in payload or id_of(payload["guild_id"]) == guild_id
 
 
 def rows(payload: Json, name: str) -> list[Any] | None:
-    """A list of the payload; None where there is none."""
+    """Return a list of the payload; None where there is none."""
     value = payload.get(name)
     return value if isinstance(value, list) else None
 
 
 def ids(payload: Json, name: str) -> list[int]:
-    """The chat ids of a list of the payload."""
+    """Return the chat ids of a list of the payload."""
     return [chat_id for value in rows(payload, name) or [] if (chat_id := id_of(value)) is not None]
 
 
 def number(payload: Json, name: str, *, at_most: int) -> int | None:
-    """A whole number from 0; None for anything else."""
+    """Return a whole number from 0; None for anything else."""
     value = payload.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
@@ -54,29 +54,29 @@ def number(payload: Json, name: str, *, at_most: int) -> int | None:
 
 
 def presence_of(row: Json) -> Json | None:
-    """The presence of a row, without the member's fields; None where a type is wrong or no status is given."""
+    """Return the presence of a row, without the member's fields; None where a type is wrong or no status is given."""
     if any(_is_bad(name, value) for name, value in row.items()) or not ("status" in row or "client_status" in row):
         return None
     return mended_presence_of(row)
 
 
 def mended_presence_of(row: Json) -> Json:
-    """The presence of a row without the fields whose type is wrong."""
+    """Return the presence of a row without the fields whose type is wrong."""
     return {key: value for key, value in row.items() if key not in MEMBER_KEYS and not _is_bad(key, value)}
 
 
 def _is_bad(name: str, value: Any) -> bool:
-    """Whether a field of a presence has the wrong type."""
+    """Return whether a field of a presence has the wrong type."""
     return name in PRESENCE_TYPES and not isinstance(value, PRESENCE_TYPES[name])
 
 
 def member_of(row: Json) -> Json:
-    """The member of a row without the chat server and the presence."""
+    """Return the member of a row without the chat server and the presence."""
     return {key: value for key, value in row.items() if key not in ("guild_id", "presence")}
 
 
 def merged(old: Json, new: Json) -> Json:
-    """The member after an update, whose fields, and those of its user, replace the old ones."""
+    """Return the member after an update, whose fields, and its user's fields, replace the old ones."""
     user = {**old.get("user", {}), **new["user"]}
     return {**old, **new, "user": user}
 
@@ -134,7 +134,7 @@ class GatewayDecoder:
 
 
 def _decoded(text: str | bytes) -> Any:
-    """None where it is no JSON. A number of thousands of digits, which Python refuses, becomes None."""
+    """Return the JSON value, None where it is none. A number too long for Python becomes None."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -156,7 +156,7 @@ def _whole(value: Any) -> int:
 
 
 def _pause(payload: Json) -> float:
-    """Seconds."""
+    """Return the seconds to pause."""
     value = payload.get("retry_after")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return LONG_PAUSE

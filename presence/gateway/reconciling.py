@@ -66,12 +66,12 @@ class Reconciler:
         return self.progress in (Progress.GATHERING, Progress.REPEATING)
 
     def begin(self, *, gap_at: float | None) -> None:
-        """A new session: nothing before it counts. `gap_at` in UNIX seconds: the end of the old one."""
+        """Begin a session: nothing before it counts. `gap_at` in UNIX seconds: the end of the old one."""
         self._open(Progress.GATHERING, gap_at)
         self.begun_epoch = self._roster.epoch
 
     def stop(self) -> None:
-        """The chat server is out of reach."""
+        """Stop, as the chat server is out of reach."""
         self._enter(Progress.IDLE)
 
     async def look(self, now: float) -> None:
@@ -91,8 +91,7 @@ class Reconciler:
             self._nonce = None
 
     def take(self, payload: Json, *, unix_now: float, now: float) -> bool:
-        """Whether this chunk answers a request for all members. Chunks of an earlier request are older than the roster
-        and change nothing."""
+        """Return whether this chunk answers a request for all members. Older requests' chunks change nothing."""
         nonce = payload.get("nonce")
         if not isinstance(nonce, str) or not nonce.startswith(FULL):
             return False
@@ -114,7 +113,7 @@ class Reconciler:
         return True
 
     def limit(self, seconds: float, now: float) -> None:
-        """The platform refused the request: wait so long, with jitter, because several workers share the limit."""
+        """Wait for these seconds after a refused request, with jitter, because several workers share the limit."""
         self.rate_limited += 1
         self._ask_at = now + seconds + random.uniform(0, min(seconds, 1) / 4)  # noqa: S311 - jitter is no secret
         self._nonce = None
@@ -142,7 +141,7 @@ class _Request:
 
 
 class MemberRefetch:
-    """Requests single members: new ones, those with malformed events, those that readers asked for."""
+    """Requests single members: new ones, ones with malformed events, ones that readers asked for."""
 
     def __init__(self, roster: Roster, feed: GatewayFeed, intervals: Intervals) -> None:
         self._roster, self._feed, self._intervals = roster, feed, intervals
@@ -157,7 +156,7 @@ class MemberRefetch:
             self._waiting.setdefault(chat_id, 0)
 
     def pause(self, nonce: str, seconds: float, now: float) -> None:
-        """The platform rate-limited the request `nonce`: wait, then send it again."""
+        """Wait after the rate limit of the request `nonce`, then send it again."""
         self._ask_at = max(self._ask_at, now + seconds)
         self._requeue(nonce)
 
@@ -185,13 +184,13 @@ class MemberRefetch:
             self._open.pop(nonce, None)
 
     def _asked(self, nonce: str) -> int:
-        """The order of the request; 0 for an unknown nonce."""
+        """Return the order of the request; 0 for an unknown nonce."""
         digits = nonce.removeprefix(REFETCH)
         is_number = len(nonce) > len(digits) and digits.isascii() and digits.isdigit() and len(digits) < 20
         return int(digits) if is_number and int(digits) <= self._last else 0
 
     def _requeue(self, nonce: str) -> None:
-        """The request was not processed, so it counts as no attempt."""
+        """Queue the request again, without an attempt, as it was not processed."""
         request = self._open.pop(nonce, None)
         if request is not None:
             self._waiting = {chat_id: tries - 1 for chat_id, tries in request.tries.items()} | self._waiting

@@ -82,12 +82,12 @@ class Roster:
         self._left: dict[int, int] = {}  # id -> order; the latest at the end
 
     def next_order(self) -> int:
-        """The number of the next event or request."""
+        """Return the number of the next event or request."""
         self._order += 1
         return self._order
 
     def text(self, chat_id: int, generation: int) -> str | None:
-        """The member's record, as `Record.to_text` writes it; None for unknown ones and without a known presence."""
+        """Return the record, as `Record.to_text` writes it; None for unknown members and without a known presence."""
         entry = self.members.get(chat_id)
         if entry is None or not entry.is_settled:
             return None
@@ -110,14 +110,14 @@ class Roster:
     # --- Reconciles ---
 
     def open_epoch(self, gap_at: float | None) -> None:
-        """A reconcile begins. `gap_at`: when the members were last known, if events have been missed since."""
+        """Begin a reconcile. `gap_at`: when the members were last known, if events have been missed since."""
         self.epoch += 1
         self._opened = self.next_order()
         self._gap_at = gap_at
         self._early = {}
 
     def close_epoch(self) -> None:
-        """Every chunk has come: members that none has listed have left."""
+        """End a reconcile after every chunk: members that none has listed have left."""
         for chat_id in [chat_id for chat_id, entry in self.members.items() if entry.epoch < self.epoch]:
             self._delete(chat_id, self._opened)
         self.changes.asked.update(self._early or ())
@@ -170,7 +170,7 @@ class Roster:
         entry.touched_at = now
 
     def _take_listed_presence(self, chat_id: int, entry: Entry, row: Json | None, now: float) -> None:
-        """Of a bad presence the good fields count; without a status among them a known presence stays."""
+        """Take the good fields of a bad presence; without a status among them a known presence stays."""
         presence = None if row is None else payloads.mended_presence_of(row)
         if row is not None and payloads.presence_of(row) is None:
             self.complain("presence in a chunk")
@@ -180,14 +180,14 @@ class Roster:
         self._set_presence(chat_id, entry, presence, max(self._gap_at, entry.touched_at) if self._gap_at else now)
 
     def _known(self, chat_id: int) -> int:
-        """The order of the last event or answer about a present member."""
+        """Return the order of the last event or answer about a present member."""
         entry = self.members.get(chat_id) or (self._early or {}).get(chat_id)
         return 0 if entry is None else max(entry.member_order, entry.presence_order)
 
     # --- Live events ---
 
     def apply(self, event: Dispatch, now: float) -> None:
-        """Apply a live event about members; others are ignored."""
+        """Apply a live event about members; ignore other events."""
         payload = event.payload
         if event.name not in _LIVE or not payloads.is_of(self.guild_id, payload):
             return
@@ -238,9 +238,9 @@ class Roster:
         return entry
 
     def _replace_member(self, chat_id: int, entry: Entry, row: Json, *, is_older: bool = False) -> None:
-        """Of an older row only the fields count that no newer one has: an event may leave out fields."""
-        old, told = json.loads(entry.member), payloads.member_of(row)
-        new = payloads.merged(told, old) if is_older else payloads.merged(old, told)
+        """Replace the member. An older row adds only fields that no newer one has: an event may leave out fields."""
+        old, received = json.loads(entry.member), payloads.member_of(row)
+        new = payloads.merged(received, old) if is_older else payloads.merged(old, received)
         text = text_of(new)
         if text == entry.member:
             return
@@ -252,7 +252,7 @@ class Roster:
             self.changes.redrawn.add(chat_id)
 
     def _set_presence(self, chat_id: int, entry: Entry, presence: Json | None, offline_at: float) -> None:
-        """`offline_at`: when the member was last online, if it goes offline by this."""
+        """Set the presence. `offline_at`: when the member was last online, if it goes offline by this."""
         text = None if presence is None else text_of(presence)
         is_online = presentation.status_of(presence) != presentation.OFFLINE
         if entry.is_online and not is_online:
@@ -292,7 +292,7 @@ class Roster:
         return forgotten
 
     def settled(self) -> Iterable[int]:
-        """The ids of members with a known presence."""
+        """Return the ids of members with a known presence."""
         return [chat_id for chat_id, entry in self.members.items() if entry.is_settled]
 
 

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Liveness:
-    """Whether the connection is up to date. Times are those of the monotonic clock."""
+    """Whether the connection is up to date. Times are of the monotonic clock."""
 
     def __init__(self, feed: GatewayFeed, intervals: Intervals, *, guild_id: int) -> None:
         self._feed, self._intervals = feed, intervals
@@ -46,17 +46,17 @@ class Liveness:
         self._is_suspect = False
 
     def hear(self, now: float) -> None:
-        """The platform has sent something."""
+        """Note that the platform has sent something."""
         self._tick(now)
         self._heard_at = now
 
     def begin(self, now: float) -> None:
-        """A session has begun, or was resumed with everything that was missed."""
+        """Note that a session has begun, or was resumed with everything that was missed."""
         self._ticked_at = self._heard_at = now
         self._is_suspect = False
 
     def take(self, nonce: object) -> bool:
-        """Whether a chunk with this nonce answers a request of this class."""
+        """Return whether a chunk with this nonce answers a request of this class."""
         if not isinstance(nonce, str) or not nonce.startswith(LIVENESS):
             return False
         if nonce == f"{LIVENESS}{self._number}":
@@ -64,7 +64,7 @@ class Liveness:
         return True
 
     def is_alive(self, now: float) -> bool:
-        """Whether the connection is up to date."""
+        """Return whether the connection is up to date."""
         self._tick(now)
         return not self._is_suspect and now - self._heard_at <= self._intervals.silence
 
@@ -148,7 +148,7 @@ class Session:
             self._start(event)
 
     def _start(self, event: SessionStarted) -> None:
-        """The chat server's own event follows and begins the reconcile."""
+        """Start a session; the chat server's own event follows and begins the reconcile."""
         self._note_gap()
         self.liveness.begin(time.monotonic())
         self._reconciler.stop()
@@ -202,6 +202,6 @@ class Session:
             self._reconciler.limit(seconds, now)
 
     def _note_gap(self) -> None:
-        """A gap begins where none runs; it lasts until the roster is complete."""
+        """Note the begin of a gap where none runs; it lasts until the roster is complete."""
         if self._gap_at is None:
             self._gap_at = time.time()

@@ -46,7 +46,7 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         self._table = table
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
-        """One SELECT for as many keys as a statement may name. A damaged value is logged and counts as absent."""
+        """Read as many keys as a statement may name by one SELECT. A damaged value is logged and counts as absent."""
         names = {self.make_and_validate_key(key, version=version): key for key in keys}
         connection = self._connection(writes=False)
         found: dict[str, Any] = {}
@@ -66,7 +66,7 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         rows = [
             (self.make_and_validate_key(key, version=version), _text(value), expires) for key, value in data.items()
         ]
-        rows.sort()  # two writers that meet lock the rows in the same order
+        rows.sort()  # two writers that meet lock the rows in one order
         sql = (
             f"INSERT INTO {self._quoted} (cache_key, value, expires) VALUES (%s, %s, %s) "
             "ON CONFLICT (cache_key) DO UPDATE SET value = EXCLUDED.value, expires = EXCLUDED.expires"
@@ -80,7 +80,7 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         self.set_many({key: value}, timeout, version)
 
     def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Whether the key was free; of concurrent calls one returns True."""
+        """Return whether the key was free; of concurrent calls one returns True."""
         connection = self._connection(writes=True)
         name = self.make_and_validate_key(key, version=version)
         sql = (
@@ -125,7 +125,7 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         return batches.delete(expired, by="expires", after_batch=after_batch)
 
     def _base_delete_many(self, keys: Sequence[str]) -> bool:
-        """The base class's name for what `delete` does."""
+        """Delete keys under the base class's name."""
         connection = self._connection(writes=True)
         with transaction.atomic(using=connection.alias):
             statements = [
@@ -149,13 +149,13 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         self._held(lease, token).delete()
 
     def write_as(
-        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+        self, lease: str, token: str, values: Mapping[str, Any], removed: Collection[str], timeout: float | None
     ) -> bool:
-        """The lease's row is locked meanwhile, so that another term begins before this write or after it."""
+        """Write while the lease's row is locked, so that another term begins before this write or after it."""
         with transaction.atomic(using=self._connection(writes=True).alias):
             if not self._held(lease, token).select_for_update().exists():
                 return False
-            self.delete_many(gone)
+            self.delete_many(removed)
             self.set_many(values, timeout)
         return True
 
@@ -165,7 +165,7 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         return StoreEntry.objects.using(self._connection(writes=True).alias)
 
     def _held(self, lease: str, token: str) -> QuerySet[StoreEntry]:
-        """The row of the lease, where it is this term's."""
+        """Return the row of the lease, where it is this term's."""
         name = self.make_and_validate_key(lease)
         return self._entries().filter(pk=name, value=_text(token), expires__gt=Now())
 
@@ -178,24 +178,24 @@ class PresenceDatabaseCache(StoreCache, DatabaseCache):
         return connections[database(self.cache_model_class)]
 
     def _changed(self, connection: BaseDatabaseWrapper, sql: str, values: Sequence[Any]) -> int:
-        """How many rows the statement changed. Inside a caller's transaction its failure undoes itself alone."""
+        """Return the rows that the statement changed. In a caller's transaction its failure undoes only itself."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute(sql, values)
             return int(cursor.rowcount)
 
     def _expires(self, connection: BaseDatabaseWrapper, timeout: float | None) -> Any:
-        moment = self.get_backend_timeout(timeout)
-        return _column(connection, NEVER if moment is None else datetime.fromtimestamp(moment, UTC))
+        at = self.get_backend_timeout(timeout)
+        return _column(connection, NEVER if at is None else datetime.fromtimestamp(at, UTC))
 
 
 def _undisturbed(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
-    """A savepoint in a caller's transaction, which a failed statement would end on PostgreSQL."""
+    """Return a savepoint in a caller's transaction, which a failed statement would end on PostgreSQL."""
     is_needed = connection.vendor == "postgresql" and connection.in_atomic_block
     return transaction.atomic(using=connection.alias) if is_needed else nullcontext()
 
 
-def _column(connection: BaseDatabaseWrapper, moment: datetime) -> Any:
-    return connection.ops.adapt_datetimefield_value(moment)
+def _column(connection: BaseDatabaseWrapper, at: datetime) -> Any:
+    return connection.ops.adapt_datetimefield_value(at)
 
 
 def _marks(keys: Collection[str]) -> str:
@@ -209,7 +209,7 @@ def _parts(keys: Sequence[str], connection: BaseDatabaseWrapper) -> Iterator[Seq
 
 
 def _text(value: Any) -> str:
-    """ASCII: no database refuses it. TypeError for what JSON cannot say."""
+    """Return JSON in ASCII, which every database takes. Raises TypeError for what JSON cannot say."""
     return json.dumps(value)
 
 

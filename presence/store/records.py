@@ -40,7 +40,7 @@ class Record:
     is_private: bool = False
 
     def to_text(self) -> str:
-        """Never raises; the innermost parts of very deep values are left out."""
+        """Return the text. Never raises; the innermost parts of very deep values are left out."""
         return text_of(
             {
                 "m": self.member,
@@ -93,7 +93,7 @@ class Ending:
             self.last_online = self._record.last_online if self._record else None
 
     def presence(self) -> Json | None:
-        """Reads the rest of the text."""
+        """Return the presence from the rest of the text."""
         if self._is_absent:
             return None
         record = self._record or Record.from_text(self._text)
@@ -209,7 +209,7 @@ def object_of(text: Any, what: str) -> Json | None:
 
 
 def number_of(value: Any) -> float | int | None:
-    """`value` where it is a finite number, else None."""
+    """Return `value` where it is a finite number, else None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return value if isinstance(value, float) and math.isfinite(value) else None
@@ -220,7 +220,7 @@ def _text_or_none(value: Any) -> str | None:
 
 
 def _cut(value: Any, depth: int) -> Any:
-    """The value without parts that are nested deeper than `depth` or are not JSON."""
+    """Return the value without parts that are nested deeper than `depth` or are not JSON."""
     if isinstance(value, dict):
         return {str(key): _cut(inner, depth - 1) for key, inner in value.items()} if depth else None
     if isinstance(value, list | tuple):

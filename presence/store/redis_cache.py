@@ -1,6 +1,6 @@
 """The presence store's cache on Redis: django-redis, with scripts that Redis runs as one step, by its own clock.
 
-Reads of lookups and writes of the worker use a connection that the thread holds. Values are those of django-redis.
+Reads of lookups and writes of the worker use a connection that the thread holds. django-redis encodes the values.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PresenceRedisCache(StoreCache, RedisCache):
         self._shares_server_with_limits = server == settings.CACHES["default"].get("LOCATION")
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
-        """One MGET. A value that cannot be read raises what unpickling it raises."""
+        """Read the keys by one MGET. A value that cannot be read raises what unpickling it raises."""
         if version is not None:
             return dict(super().get_many(keys, version))
         names = list(keys)
@@ -85,14 +85,14 @@ class PresenceRedisCache(StoreCache, RedisCache):
         self._run(HOLD, [lease], token, [0])
 
     def write_as(
-        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+        self, lease: str, token: str, values: Mapping[str, Any], removed: Collection[str], timeout: float | None
     ) -> bool:
         milliseconds = 0 if timeout is None else int(timeout * 1000)
         encoded = [self.client.encode(value) for value in values.values()]
-        return self._run(WRITE, [lease, *values, *gone], token, [milliseconds, *encoded])
+        return self._run(WRITE, [lease, *values, *removed], token, [milliseconds, *encoded])
 
     def eviction(self) -> str:
-        """Managed servers forbid CONFIG; INFO says as much."""
+        """Return the policy by INFO, as managed servers forbid CONFIG."""
         try:
             memory = self.client.get_client(write=True).info("memory")
         except ResponseError:  # forbidden, too
@@ -101,6 +101,6 @@ class PresenceRedisCache(StoreCache, RedisCache):
         return policy if memory.get("maxmemory") and policy != KEEPS_ALL else ""
 
     def _run(self, script: Script, keys: list[str], token: str, arguments: list[Any]) -> bool:
-        """Whether the script wrote, which it does for the lease's holder alone."""
+        """Return whether the script wrote, which it does only for the lease's holder."""
         names = [self._prefix + key for key in keys]
         return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))

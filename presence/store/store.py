@@ -37,7 +37,7 @@ __all__ = [
     "opened",
 ]
 
-# Seconds. A record is written anew at least once a day, by the daily reconcile.
+# Seconds. A record is rewritten at least once a day, by the daily reconcile.
 RECORD_LIFETIME = 3 * 86400
 BANNER_LIFETIME = 86400
 PROFILE_LIFETIME = 7 * 86400
@@ -50,7 +50,7 @@ ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
 LEASE_SECONDS = 5.0  # after a crash, this long until another worker may write
 
 READ_AT_ONCE = 1000  # ids
-WRITTEN_AT_ONCE = 4000  # keys, two for each record; more would hold up others, or outlast the socket's timeout
+WRITTEN_AT_ONCE = 4000  # keys, two for each record; more would delay other clients, or outlast the socket's timeout
 ASKS_READ, ASKS_AWAITED = 1000, 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK, LEASE = "alive", "complete", "mark", "stats", "ask:last", "lease"
@@ -83,11 +83,11 @@ class PresenceStore:
     # --- Readers ---
 
     def snapshot(self, chat_id: int) -> Snapshot:
-        """All values of one id, in one round trip."""
+        """Return all values of one id, in one round trip."""
         return self.snapshots([chat_id])[chat_id]
 
     def snapshots(self, chat_ids: Sequence[int]) -> dict[int, Snapshot]:
-        """The same of several ids, in one round trip."""
+        """Return the snapshots of these ids, by id, in one round trip."""
         found = self._read([*STATE, *(name for chat_id in chat_ids for name in _names(chat_id))])
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _snapshot(chat_id, found, generation, alive_at) for chat_id in chat_ids}
@@ -133,7 +133,7 @@ class PresenceStore:
         self._set(f"profile:{chat_id}", profile.to_text(), PROFILE_LIFETIME)
 
     def keep_miss(self, chat_id: int, miss: str) -> None:
-        """`miss`: "notMember" or "private" (kept 10 min), or "notFound" (24 h)."""
+        """Keep a miss: "notMember" or "private" for 10 min, "notFound" for 24 h."""
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
 
     def keep_privacy(self, chat_id: int, *, is_private: bool) -> None:
@@ -141,20 +141,20 @@ class PresenceStore:
         self._set(f"privacy:{chat_id}", int(is_private), PRIVACY_LIFETIME)
 
     def stats(self) -> Json | None:
-        """The worker's last statistics."""
+        """Return the worker's last statistics."""
         return records.object_of(self._read([STATS]).get(STATS), "stats")
 
     # --- The worker ---
 
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, token: str, mark: str = "") -> None:
-        """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried.
+    def write(self, texts: Mapping[int, str], removed: Collection[int], *, token: str, mark: str = "") -> None:
+        """Keep these records (`Record.to_text`) and delete the `removed`. After an error all of it may be retried.
 
         A record and the deletion of the miss that was kept before the member joined are one step. `mark`: a unique name
         of this write. It comes last, in one transaction with the last records: a store that fell back to an earlier
         state shows another one.
         """
         values = {f"m:{chat_id}": text for chat_id, text in texts.items()} | ({MARK: mark} if mark else {})
-        names = [f"m:{chat_id}" for chat_id in gone]
+        names = [f"m:{chat_id}" for chat_id in removed]
         names += [f"{kind}:{chat_id}" for chat_id in texts for kind in ("miss", "m")]
         names += [MARK] if mark else []
         for some in _batches(names, WRITTEN_AT_ONCE):
@@ -171,12 +171,12 @@ class PresenceStore:
         self._write_as(token, misses, [], MISS_LIFETIMES["notMember"])
 
     def state(self) -> StoreState:
-        """One round trip."""
+        """Return the state of the store. One round trip."""
         found = self._read([ALIVE, COMPLETE, MARK])
         return StoreState(_generation(found), _alive_at(found), _mark(found))
 
     def mark(self) -> str:
-        """The mark of the last write that had one; "" for none."""
+        """Return the mark of the last write that had one; "" for none."""
         return _mark(self._read([MARK]))
 
     def stamp(self, alive_at: float, *, generation: int, token: str, mark: str = "") -> bool:
@@ -194,7 +194,7 @@ class PresenceStore:
         return True
 
     def generation(self) -> int:
-        """The completed generation; 0 where there is none."""
+        """Return the completed generation; 0 where there is none."""
         return _generation(self._read([COMPLETE]))
 
     def set_complete(self, generation: int, *, token: str) -> None:
@@ -202,7 +202,7 @@ class PresenceStore:
         self._write_as(token, {COMPLETE: generation}, [], None)
 
     def texts(self, chat_ids: Sequence[int]) -> dict[int, str]:
-        """The records of these members as text, of any generation: a new leader reads those of all members."""
+        """Return the records of these members as text, of any generation, as a new leader reads all members."""
         all_of_them: dict[int, str] = {}
         for ids in _batches(chat_ids, READ_AT_ONCE):
             found = self._read([f"m:{chat_id}" for chat_id in ids])
@@ -211,7 +211,7 @@ class PresenceStore:
         return all_of_them
 
     def pending_refreshes(self, since: int) -> tuple[list[int], int]:
-        """The ids asked for after position `since` (0 at first), oldest first, and the new position."""
+        """Return the ids asked for after position `since` (0 at first), oldest first, and the new position."""
         last = self._read([LAST_ASK]).get(LAST_ASK)
         if not isinstance(last, int):
             return [], since
@@ -245,7 +245,7 @@ class PresenceStore:
             return self._cache.take(LEASE, token, LEASE_SECONDS)
 
     def renew_lease(self, token: str) -> bool:
-        """Whether the term goes on, for LEASE_SECONDS from now."""
+        """Return whether the term goes on, for LEASE_SECONDS from now."""
         with answering():
             return self._cache.renew(LEASE, token, LEASE_SECONDS)
 
@@ -254,12 +254,12 @@ class PresenceStore:
             self._cache.release(LEASE, token)
 
     def eviction(self) -> str:
-        """The policy under which the server may evict records; "" where it never does."""
+        """Return the policy under which the server may evict records; "" where it never does."""
         with answering():
             return self._cache.eviction()
 
     def claim(self, name: str, seconds: int) -> bool:
-        """Whether this process sends the request `name` to an outside server; the claim expires after `seconds`.
+        """Return whether this process sends the request `name`, once in `seconds`, to an outside server.
 
         It saves calls and is no lock: where the store does not answer, every process may send the request.
         """
@@ -280,7 +280,7 @@ class PresenceStore:
     # --- The cache ---
 
     def _read(self, keys: Sequence[str]) -> dict[str, Any]:
-        """The values of these keys, with one `get_many`. A value that the cache cannot read is logged and deleted."""
+        """Return the values of these keys, by one `get_many`. An unreadable value is logged and deleted."""
         with answering():
             try:
                 return self._cache.get_many(keys)
@@ -296,10 +296,10 @@ class PresenceStore:
             return None
 
     def _write_as(
-        self, token: str, values: Mapping[str, str | int], gone: Collection[str], lifetime: int | None
+        self, token: str, values: Mapping[str, str | int], removed: Collection[str], lifetime: int | None
     ) -> None:
         with answering():
-            is_done = not (values or gone) or self._cache.write_as(LEASE, token, values, gone, lifetime)
+            is_done = not (values or removed) or self._cache.write_as(LEASE, token, values, removed, lifetime)
         if not is_done:
             raise LeaseLost("The lease of the presence worker ended.")
 
@@ -308,7 +308,7 @@ class PresenceStore:
             self._cache.set(key, value, lifetime)
 
     def _next_request(self) -> int:
-        """Counted from the clock's milliseconds: numbers grow even when the store was emptied in between."""
+        """Return a number from the clock's milliseconds, so that it grows even after the store was emptied."""
         try:
             return self._cache.incr(LAST_ASK)
         except DAMAGED:  # or there is none yet

@@ -6,7 +6,7 @@
 | `database_cache.PresenceDatabaseCache` | the embedded default | a transaction that locks the lease's row |
 
 Both raise what their server raises; `answering` turns that into StoreUnavailable. `tests/presence/test_store*.py` and
-`test_lease.py` hold both forms to the same contract.
+`test_lease.py` hold both forms to one contract.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class StoreCache(ABC, BaseCache):
 
     @abstractmethod
     def write_as(
-        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+        self, lease: str, token: str, values: Mapping[str, Any], removed: Collection[str], timeout: float | None
     ) -> bool:
-        """Keep `values` for `timeout` seconds (None: without end) and delete `gone`, all in one transaction.
+        """Keep `values` for `timeout` seconds (None: without end) and delete `removed`, all in one transaction.
 
         Return False, with nothing changed, where the lease ended or is another term's.
         """
@@ -85,7 +85,7 @@ class StoreCache(ABC, BaseCache):
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def eviction(self) -> str:
-        """The policy under which the server drops values when it is short of memory; "" where it drops none."""
+        """Return the policy under which the server drops values when it is short of memory; "" where it drops none."""
         return ""
 
     def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:

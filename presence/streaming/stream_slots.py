@@ -1,6 +1,6 @@
 """Limits of open event streams: for each key across all processes, and for this process.
 
-The slots of a key are names in Django's cache that expire, so those of a crashed process become free.
+The slots of a key are names in Django's cache that expire, so a crashed process frees its slots.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class StreamSlot:
         STREAMS.set(in_use())
 
     def keep(self) -> bool:
-        """Hold it for another LIFETIME. False: it was lost, and the key has no other one left. Unavailable as above."""
+        """Hold the slot for another LIFETIME. False where it was lost and the key has none left. Raises Unavailable."""
         STREAMS.set(in_use())
         with self._lock, _answering():
             if self._is_closed:
@@ -90,7 +90,7 @@ class StreamSlot:
             return self._take()
 
     def close(self) -> None:
-        """Give it back; may be called again."""
+        """Release the slot. Idempotent."""
         self._leave()
         STREAMS.set(in_use())
         try:
@@ -112,7 +112,7 @@ class StreamSlot:
 
 
 def in_use() -> int:
-    """How many streams this process holds."""
+    """Return how many streams this process holds."""
     return len(_open)
 
 

@@ -49,13 +49,13 @@ class KeyInUse:
 
 
 def event(news: News) -> bytes:
-    """The bytes of an event. Only a presence has an id: a client that returns after another event gets the presence."""
+    """Return the bytes of an event. Only a presence has an id: a client that reconnects gets the presence."""
     tag = f" {news.tag}" if news.event == PRESENCE else ""
     return f"event: {news.event}\nid:{tag}\ndata: ".encode() + news.body + b"\n\n"
 
 
 class Stream(abc.ABC):
-    """The stream of one reader; `close` it. Times are those of the monotonic clock.
+    """The stream of one reader; `close` it. Times are of the monotonic clock.
 
     Raises what `StreamSlot` raises.
     """
@@ -79,10 +79,10 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def ring(self) -> None:
-        """Called by the watching thread: `step` may have something. Must not block."""
+        """Wake the stream from the watching thread, as `step` may have something. Must not block."""
 
     def step(self, now: float) -> bytes | float | None:
-        """What to send; or for how many seconds to wait for a ring, 0: `beat` is due; None: the end."""
+        """Return what to send; the seconds to wait for a ring, 0 where `beat` is due; None at the end."""
         if self._is_over or (self._watch is not None and self._watch.is_over):
             return None
         if self._watch is None:
@@ -115,7 +115,7 @@ class Stream(abc.ABC):
         return event(watching.of_error("closed", refusal))
 
     def _refusal(self) -> ApiError | None:
-        """Why the stream may not go on."""
+        """Return why the stream may not go on."""
         key = self._key
         refusal = authentication.recheck(key.secret_hash, permission=key.permission, now=timezone.now())
         if refusal is None and not self._place.keep():

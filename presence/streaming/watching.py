@@ -73,12 +73,12 @@ class _Known:
 
 
 def of_presence(presence: Presence) -> News:
-    """The body is that of the lookup's answer."""
+    """Return the event with the body of the lookup's answer."""
     return _news(PRESENCE, members.body(presence))
 
 
 def of_error(event: str, error: ApiError) -> News:
-    """The body is that of the error's answer."""
+    """Return the event with the body of the error's answer."""
     return _news(event, json_bytes(error.body()))
 
 
@@ -111,14 +111,14 @@ class Hub:
         return watch
 
     def leave(self, watch: Watch) -> None:
-        """Idempotent."""
+        """Stop watching. Idempotent."""
         with self._changed:
             self._watches.discard(watch)
             if not self._watches:
                 self._changed.notify_all()
 
     def thread(self) -> threading.Thread | None:
-        """The watching thread; None without watches."""
+        """Return the watching thread; None without watches."""
         return self._thread
 
     def look(self, opened: PresenceStore, now: datetime) -> None:
@@ -137,13 +137,13 @@ class Hub:
                 watch.ring()
 
     def _snapshots(self, opened: PresenceStore, ids: list[int]) -> dict[int, Snapshot]:
-        """Empty where the store does not answer."""
+        """Return the snapshots; empty where the store does not answer."""
         try:
             found = opened.snapshots(ids)
             for chat_id in (
                 chat_id for chat_id, snapshot in found.items() if snapshot.record is None and not snapshot.miss
             ):
-                opened.request_refresh(chat_id)  # the worker writes the record anew, or that the member has left
+                opened.request_refresh(chat_id)  # the worker writes the record again, or that the member has left
         except StoreUnavailable as error:
             if self._is_answered:
                 logger.warning("The presence store does not answer the event streams: %s", error)
@@ -183,7 +183,7 @@ class Hub:
             connections.close_all()
 
     def _goes_on(self) -> bool:
-        """False: without watches, so that the next one starts another thread; and while the server stops."""
+        """Return whether the thread goes on: it has watches and the server is not stopping."""
         with self._changed:
             if not self._watches:
                 self._thread = None

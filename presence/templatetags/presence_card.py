@@ -14,13 +14,13 @@ register = template.Library()
 
 @register.filter
 def has_presence_place(chat_id: str | None, chosen: dict[str, Any]) -> bool:
-    """Whether the page has a place for the card. `chosen` (Any: a JSON value): as `card.of_user` wants it."""
+    """Return whether the page has a place for the card. `chosen` (Any: a JSON value): as `card.of_user` wants it."""
     return chat_id is not None and card.is_wanted(chat_id, chosen)
 
 
 @register.inclusion_tag("presence/place.html")
 def presence_card(name: str, chat_id: str | None, chosen: dict[str, Any], *, is_mirrored: bool) -> dict[str, Any]:
-    """The card on the page of `name`, in a place where a script refreshes it; nothing where there never is one.
+    """Return the card on the page of `name`, which a script refreshes; nothing where there never is one.
 
     `chosen` (Any: a JSON value) and `is_mirrored`: as `card.of_user` wants them.
     """

@@ -67,6 +67,6 @@ class Background:
 
 
 def _settle(done: asyncio.Future[Any], settle: Callable[[], None]) -> None:
-    """Unless the wait was cancelled."""
+    """Settle, unless the wait was cancelled."""
     if not done.done():
         settle()

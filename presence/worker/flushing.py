@@ -29,7 +29,7 @@ class _Batch:
     changed: list[int]
     dumped: list[int]  # of the dump
     texts: dict[int, str] = field(default_factory=dict)
-    gone: list[int] = field(default_factory=list)
+    removed: list[int] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
     since: float | None = None
@@ -63,13 +63,13 @@ class Flusher:
         roster: Roster,
         *,
         store: PresenceStore,
-        moments: LastSeen,
+        last_seen: LastSeen,
         background: Background,
         intervals: Intervals,
     ) -> None:
         self.generation = self.completed = 0
         self.last_ms = self.lag_ms = 0.0
-        self._roster, self._store, self._last_seen = roster, store, moments
+        self._roster, self._store, self._last_seen = roster, store, last_seen
         self._background, self._intervals = background, intervals
         self.token = ""  # of the term
         self._dump: list[int] = []  # members still to be written under the generation
@@ -92,9 +92,9 @@ class Flusher:
         self.completed, self._marks = state.generation, (state.mark,) if state.mark else ()
 
     async def begin_dump(self, *, is_repeat: bool) -> None:
-        """Begin to write every member under a new generation; its completion removes all others from the store.
+        """Begin to write every member under a new generation; its completion removes all older records.
 
-        `is_repeat`: the store is up to date but for the changes; stamps go on once those are written. The number counts
+        `is_repeat`: the store is up to date but for the changes; stamps go on once these are written. The number counts
         milliseconds, so that none is used twice, even after the store was emptied or a dump was broken off.
         """
         stored = await self._background.do(self._store.generation)
@@ -138,7 +138,7 @@ class Flusher:
         return is_more or len(self._roster.changes.dirty) >= self._intervals.flush_size
 
     def _batch(self, now: float) -> _Batch:
-        """The members of the next batch. It stamps where it leaves no changed member waiting."""
+        """Return the members of the next batch, with a stamp where no changed member stays waiting."""
         changes, unix_now = self._roster.changes, time.time()
         batch = _Batch(_taken(changes.dirty, self._intervals.flush_size), [])
         if self.phase is Phase.DUMPING:
@@ -158,24 +158,24 @@ class Flusher:
         for chat_id in (*batch.changed, *batch.dumped):
             self._add(batch, chat_id)
         changes = self._roster.changes
-        changes.dirty.difference_update(batch.texts, batch.gone)
+        changes.dirty.difference_update(batch.texts, batch.removed)
         batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.members]
         batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.private]
 
     def _add(self, batch: _Batch, chat_id: int) -> None:
-        """A member without a known presence is left out: its first presence queues it again."""
+        """Add a member with a known presence; the first presence queues any other again."""
         text = self._roster.text(chat_id, self.generation)
         if text is not None:
             batch.texts[chat_id] = text
         elif chat_id not in self._roster.members:
-            batch.gone.append(chat_id)
+            batch.removed.append(chat_id)
 
     def _deliver(self, batch: _Batch) -> bool:
-        """Runs in the background. False: the store is not as this worker left it."""
+        """Write in the background. Return whether the store is as this worker left it."""
         if not self._is_last_writer():
             return False
         self._store.keep_departures(batch.left, token=self.token)  # before the records go
-        if batch.texts or batch.gone:
+        if batch.texts or batch.removed:
             self._write(batch)
         self._store.drop_banners(batch.updated, token=self.token)
         if batch.stamp is None:
@@ -184,7 +184,7 @@ class Flusher:
         return self._store.stamp(batch.stamp, generation=self.completed, token=self.token, mark=mark)
 
     def _is_last_writer(self) -> bool:
-        """Runs in the background. Whether the store is as this worker left it; true before its first write."""
+        """Return, in the background, whether the store is as this worker left it; true before its first write."""
         if not self._marks:
             return True
         mark = self._store.mark()
@@ -197,7 +197,7 @@ class Flusher:
         mark = f"{self.token} {next(self._numbers)}"
         if self._marks:
             self._marks = (*self._marks, mark)
-        self._store.write(batch.texts, batch.gone, token=self.token, mark=mark)
+        self._store.write(batch.texts, batch.removed, token=self.token, mark=mark)
         self._marks = (mark,)
 
     def _put_back(self, batch: _Batch) -> None:
@@ -231,8 +231,10 @@ class Flusher:
         return True
 
     def _declare(self, generation: int) -> bool:
-        """Runs in the background. False: the store has lost some of the dump. One that loses it after the check gets no
-        stamp, so readers do not take it for complete."""
+        """Declare the dump complete, in the background. False where the store has lost some of it.
+
+        One that loses it after the check gets no stamp, so readers do not take it for complete.
+        """
         if not self._is_last_writer():
             return False
         self._store.set_complete(generation, token=self.token)

@@ -24,29 +24,29 @@ AT_ONCE = 500
 logger = logging.getLogger(__name__)
 
 
-def keep(moments: Mapping[int, int]) -> None:
+def keep(timestamps: Mapping[int, int]) -> None:
     """Store when these members went offline; the later of two timestamps stays. One statement for 500 members.
 
     Ids and timestamps out of the database's range are logged and left out.
     """
-    rows = sorted((chat_id, _moment(at)) for chat_id, at in moments.items() if _is_known_size(chat_id, at))
+    rows = sorted((chat_id, _datetime(at)) for chat_id, at in timestamps.items() if _is_known_size(chat_id, at))
     for start in range(0, len(rows), AT_ONCE):
         _upsert(rows[start : start + AT_ONCE])
 
 
 def all_of() -> dict[int, int]:
-    """The timestamp of every member. Read as numbers, because a new leader waits for a million of them."""
+    """Return the timestamp of every member, as numbers, because a new leader waits for a million of them."""
     seconds = (
         "EXTRACT(EPOCH FROM at)::bigint"
         if connection.vendor == "postgresql"
         else "CAST(strftime('%%s', at) AS INTEGER)"
     )
-    moments: dict[int, int] = {}
+    timestamps: dict[int, int] = {}
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT chat_id, {seconds} FROM presence_lastonline", ())  # noqa: S608 - one of two constants
         while rows := cursor.fetchmany(10_000):
-            moments.update(rows)
-    return moments
+            timestamps.update(rows)
+    return timestamps
 
 
 def forget(chat_ids: Collection[int]) -> None:
@@ -70,19 +70,19 @@ def _is_known_size(chat_id: int, at: int) -> bool:
     return is_known
 
 
-def _moment(at: int) -> datetime:
+def _datetime(at: int) -> datetime:
     return datetime.fromtimestamp(at, UTC)
 
 
 def _upsert(rows: list[tuple[int, datetime]]) -> None:
-    """`rows` are sorted by id, so that two writers lock them in the same order."""
+    """Insert or update `rows`, sorted by id against deadlocks of two writers."""
     adapted = connection.ops.adapt_datetimefield_value
     values = [value for chat_id, at in rows for value in (chat_id, adapted(at))]
     places = ", ".join(["(%s, %s)"] * len(rows))
     sql = f"""
         INSERT INTO presence_lastonline (chat_id, at) VALUES {places}
         ON CONFLICT (chat_id) DO UPDATE SET at = EXCLUDED.at WHERE presence_lastonline.at < EXCLUDED.at
-    """  # noqa: S608 - placeholders alone are put in
+    """  # noqa: S608 - only placeholders are put in
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, values)
 
@@ -124,19 +124,19 @@ class LastSeen:
     async def keep(self) -> None:
         """Write what is new since the last call, as one batch. Raises database errors and loses nothing then."""
         changes = self._roster.changes
-        moments, changes.offline_at = changes.offline_at, {}
+        timestamps, changes.offline_at = changes.offline_at, {}
         departed, changes.departed = changes.departed, set()
         try:
-            await self._database.do(_keep, moments, departed)
-        except BaseException:  # a cancellation too: this worker's last act is to keep them
+            await self._database.do(_keep, timestamps, departed)
+        except BaseException:  # a cancellation too: this worker's last action is to keep them
             changes = self._roster.changes
             changes.departed |= departed
-            for chat_id in moments.keys() & self._roster.members.keys():
-                changes.offline_at.setdefault(chat_id, moments[chat_id])
+            for chat_id in timestamps.keys() & self._roster.members.keys():
+                changes.offline_at.setdefault(chat_id, timestamps[chat_id])
             raise
 
     async def retain_members(self) -> None:
-        """After a complete reconcile: delete timestamps of members that have left."""
+        """Delete timestamps of members that have left, after a complete reconcile."""
         await self._database.do(retain, set(self._roster.members))
 
     def _restore(self, chat_id: int, ending: Ending | None) -> None:
@@ -162,9 +162,9 @@ class LastSeen:
             self._roster.changes.offline_at.pop(chat_id, None)
 
 
-def _keep(moments: dict[int, int], departed: set[int]) -> None:
-    """Runs in the background. A member that left and came back keeps the later timestamp."""
+def _keep(timestamps: dict[int, int], departed: set[int]) -> None:
+    """Store the timestamps, in the background. A member that left and came back keeps the later timestamp."""
     if departed:
         forget(departed)
-    if moments:
-        keep(moments)
+    if timestamps:
+        keep(timestamps)

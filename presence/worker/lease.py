@@ -1,4 +1,4 @@
-"""Which of several gateway workers writes: the one whose term runs (`Lease`). The others follow it (`Follower`).
+"""Which of several gateway workers writes: the one whose term runs (`Lease`). The rest follow it (`Follower`).
 
 The lease lies in the store that it guards.
 """
@@ -42,7 +42,7 @@ class Lease:
         return True
 
     def renew(self) -> bool:
-        """Whether the term goes on."""
+        """Return whether the term goes on."""
         token, begun = self.token, time.monotonic()
         if not token:
             return False
@@ -68,7 +68,7 @@ class Lease:
             logger.warning("The lease of the presence worker ends by itself: %s", error)
 
     def holds(self, monotonic_now: float) -> bool:
-        """Whether the term runs at this time of the monotonic clock, as far as this worker knows.
+        """Return whether the term runs at this time of the monotonic clock, as far as this worker knows.
 
         For what is done outside the store; the store itself asks its own clock.
         """
@@ -109,8 +109,9 @@ class Follower:
         self._epoch, self._at = epoch, now
 
     def take_over(self, state: StoreState) -> bool:
-        """Put the kept changes into the roster's, because this worker writes now. Return whether the store lacks no
-        others: one that was emptied, or fell back to an earlier state, shows no stamp or an older one.
+        """Take the kept changes into the roster. Return whether the store lacks no further changes.
+
+        A store that was emptied, or fell back to an earlier state, shows no stamp or an older one.
         """
         is_close, self._is_close = self._is_close, False
         self._roster.changes.merge(self._kept)

@@ -22,10 +22,10 @@ AT_ONCE = 500
 
 
 def follow(changed: Mapping[int, Json], redrawn: Collection[int]) -> None:
-    """Take over the names of linked members, and the pictures of those that are `redrawn`.
+    """Take over the names of linked members, and the pictures of `redrawn` ones.
 
-    A picture from an import stays until the platform sends another one. 1 query for 500 members that are not linked.
-    An invalid name leaves the known one.
+    A picture from an import stays until the platform sends another one. 1 query for 500 members that are not linked. An
+    invalid name leaves the known one.
     """
     ids = iter(changed)
     while batch := list(islice(ids, AT_ONCE)):
@@ -53,7 +53,7 @@ def compare(member_of: Callable[[int], Json | None], after: int) -> int | None:
 
 
 def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> None:
-    """`name`: the known one. `picture`: the one to keep, None for the member's."""
+    """Take over a changed name and picture. `name`: the known one. `picture`: to keep, None for the member's."""
     user = fields.mapping(member.get("user"))
     account_links.refresh(
         kind=CHAT,

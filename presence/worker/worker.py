@@ -61,7 +61,7 @@ _WRITING = {Phase.NOTHING: State.TAKING_OVER, Phase.DUMPING: State.DUMPING, Phas
 
 
 def state_of(session: SessionState, *, has_term: bool, is_leader: bool, phase: Phase) -> State:
-    """`has_term`: the worker holds a lease. `is_leader`: the lease runs by the clock, too. `phase`: of this term."""
+    """Return the state. `is_leader`: the lease runs by the clock, too. `phase`: of this term."""
     is_ready = session is SessionState.READY
     if not has_term:
         return State.STANDBY if is_ready else State.CONNECTING
@@ -87,7 +87,7 @@ class Worker:
         self._last_seen = LastSeen(self.roster, store, self._background, self._database)
         self._linked = LinkedAccounts(self.roster, self._database, is_leader=lambda: self.is_leader)
         self._flusher = Flusher(
-            self.roster, store=store, moments=self._last_seen, background=self._background, intervals=self._intervals
+            self.roster, store=store, last_seen=self._last_seen, background=self._background, intervals=self._intervals
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
@@ -238,7 +238,7 @@ class Worker:
         await self._background.do(self._store.keep_stats, self.stats())
 
     def stats(self) -> Json:
-        """The state of this worker, for the admin. Times in milliseconds, `at` in UNIX seconds."""
+        """Return the state of this worker, for the admin. Times in milliseconds, `at` in UNIX seconds."""
         return {
             "at": int(time.time()),
             "worker": self._lease.holder,

@@ -29,10 +29,10 @@ class Eventful(PresenceStore):
     before: Callable[[], object] | None = None
     after: Callable[[], object] | None = None
 
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, token: str, mark: str = "") -> None:
+    def write(self, texts: Mapping[int, str], removed: Collection[int], *, token: str, mark: str = "") -> None:
         if self.before is not None:
             self.before()
-        super().write(texts, gone, token=token, mark=mark)
+        super().write(texts, removed, token=token, mark=mark)
         if self.after is not None:
             self.after()
 
@@ -51,7 +51,7 @@ class LeadingFlusher:
         self.flusher = Flusher(
             self.roster,
             store=self.store,
-            moments=self.last_seen,
+            last_seen=self.last_seen,
             background=self.background,
             intervals=PACE,
         )

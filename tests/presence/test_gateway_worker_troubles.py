@@ -38,12 +38,12 @@ class Unsteady(PresenceStore):
         self.goes_on = threading.Event()
         self.goes_on.set()
 
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, token: str, mark: str = "") -> None:
+    def write(self, texts: Mapping[int, str], removed: Collection[int], *, token: str, mark: str = "") -> None:
         self.goes_on.wait(workers.PATIENCE)
         if self.is_away:
             self.failed += 1
             raise StoreUnavailable("It is away.")
-        super().write(texts, gone, token=token, mark=mark)
+        super().write(texts, removed, token=token, mark=mark)
 
 
 @pytest.fixture
