@@ -1,4 +1,4 @@
-"""Finds people by how their username, an alias or a display name begins, without case and accents.
+"""Find people by the beginning of their username, an alias or a display name, without case and accents.
 
 On PostgreSQL each part walks along an index for prefixes, in its order; on SQLite it reads the table.
 """
@@ -15,7 +15,7 @@ from infrastructure.databases.statements import Statement
 from lookup.documents.sql import PERSON, PERSON_TYPES, PersonRow
 
 LAST = "\U0010ffff"  # after every other character
-# Comparing as an index for prefixes does, whatever the collation of the database.
+# Compares as an index for prefixes does, with every collation of the database.
 _OPERATORS = {"postgresql": ("~>=~", "~<~", "USING ~<~"), "sqlite": (">=", "<", "")}
 
 # The bound of a.name_id tells a merge join where to begin in the index of aliases.
@@ -58,7 +58,7 @@ class Match(NamedTuple):
 
 
 def _statement(vendor: str) -> Statement:
-    """All three parts as one statement, in their order."""
+    """Return all three parts as one statement, in their order."""
     from_, before, order = _OPERATORS[vendor]
     parts = []
     keys = ("n.key", "u.display_name_folded", "p.display_name_folded")
@@ -75,8 +75,8 @@ _SEARCH = _statement(connection.vendor)
 
 
 def find(text: str, limit: int) -> tuple[list[Match], bool]:
-    """At most `limit` pages of visible users, and whether there are more: names first, then display names, each in
-    order, which begins with the exact one. 1 query."""
+    """Return at most `limit` pages of visible users, and whether there are more: names first, then display names, each
+    in order, which begins with the exact one. 1 query."""
     text = text_rules.folded(text)
     rows = _SEARCH.all(text, f"{text}{LAST}", limit + 1)
     found: dict[tuple[str, str], Match] = {}

@@ -8,12 +8,12 @@ from lookup.views import discussion, leaderboard_page, moderation, profile_page,
 
 
 class NameConverter:
-    """A username or an alias; a reserved word is none, whatever path of the service it names or will name."""
+    """A username or an alias; never a reserved word, which names a path of the service or may do so later."""
 
     regex = NAME_REGEX
 
     def to_python(self, value: str) -> str:
-        """ValueError, Django's "no match": the name is reserved."""
+        """Return the name. Raises ValueError, Django's "no match", for a reserved one."""
         if value.upper() in RESERVED_KEYS:
             raise ValueError
         return value

@@ -16,7 +16,7 @@ AT_ONCE = 50  # documents that are locked and rendered together
 
 @transaction.atomic
 def rank() -> int:
-    """Rank every board anew; how many places there are now. Readers see the old snapshot until all of it is done."""
+    """Rank every board; return the number of places. Readers see the old snapshot until the new one is complete."""
     return sum(_rank(board) for board in Board)
 
 
@@ -42,7 +42,7 @@ def _rank(board: Board) -> int:
 
 
 def _best(board: Board) -> list[tuple[str, int]]:
-    """Visible users and their scores, best first, ties by uid. 1 query, along an index."""
+    """Return visible users and their scores, best first, ties by uid. 1 query, along an index."""
     if board is Board.UID:
         users = User.objects.filter(is_active=True, public_api_access=True).order_by("uid")
         return list(users.values_list("pk", "uid")[:DEPTH])
@@ -52,7 +52,7 @@ def _best(board: Board) -> list[tuple[str, int]]:
 
 
 def render_stale() -> None:
-    """Render what changed under the users on the boards, a few at a time, so that no reader has to wait for it."""
+    """Render stale documents of users on the boards, a few at a time, so that no reader has to wait for it."""
     ranked = Profile.objects.filter(is_main=True, user__leaderboard_entries__isnull=False)
     stale = ProfileDocument.objects.exclude(documents.is_fresh()).filter(profile__in=ranked)
     ids = list(stale.order_by("pk").values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""The admin of profiles. Every write brings what lookups serve along, in its own transaction.
+"""The admin of profiles. Each write updates what lookups serve in its own transaction.
 
 Not registered: the salts of visits, which are secrets, and the views and clicks by day, which are for owners.
 """

@@ -1,4 +1,4 @@
-"""Aliases, for staff. Every change is an operation, which keeps the one namespace and the audit trail."""
+"""Admin of aliases. Every change is an operation, which keeps the one namespace and the audit trail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AliasChangeForm(forms.ModelForm[Alias]):
         self.initial["has_own_profile"] = self.instance.profile_id is not None
 
     def _post_clean(self) -> None:
-        """Nothing: the operations write their own row."""
+        """Skip: the operations write their own row."""
 
 
 class AliasAddForm(AliasChangeForm):
@@ -85,10 +85,10 @@ class AliasAdmin(AuditedAdmin):
             vars(obj).update(vars(made))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
-        """Does nothing: the operation has saved the row."""
+        """Do nothing: the operation has saved the row."""
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """With the profiles that go along."""
+        """Add the profiles that are deleted with the aliases."""
         deleted, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
         own = [alias.profile for alias in objs if alias.profile is not None]
         return [*deleted, *(f"Profile: {profile}" for profile in own)], counts, perms_needed, protected

@@ -1,4 +1,4 @@
-"""The badge catalogue and the badges of profiles, for staff."""
+"""Admin of the badge catalogue and of the badges of profiles."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class CatalogueAdmin(AuditedAdmin):
 
     @abc.abstractmethod
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
-        """The profiles that may show one of these."""
+        """Return the profiles that may show one of `rows`."""
 
     def refresh(self, rows: Sequence[Any]) -> None:
         documents.mark_stale(self.shown_by(rows))
@@ -61,7 +61,7 @@ class ContentForm(forms.ModelForm[Any]):
     never_both: tuple[str, ...] = ()
 
     def owner_id(self) -> str | None:
-        """The user whose files the row may show."""
+        """Return the id of the user whose files the row may show."""
         profile = self.cleaned_data.get("profile")
         return profile.user_id if profile else None
 
@@ -77,7 +77,7 @@ class ContentForm(forms.ModelForm[Any]):
 
 
 def by_path(error: ValidationError) -> ValidationError:
-    """Problems by path, such as `cardSettings.blur`, as sentences of one field."""
+    """Return problems by path, such as `cardSettings.blur`, as sentences of one field."""
     return ValidationError(
         [f"{path}: {sentence}" for path, sentences in error.message_dict.items() for sentence in sentences]
     )

@@ -1,4 +1,4 @@
-"""What profiles list, for staff: rows of each list, pictures, catalogues that sections name, files."""
+"""Admin of what profiles list: rows of each list, pictures, catalogues that sections name, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles, which come and go with their users and aliases, and what is rendered of them and counted, for staff."""
+"""Admin of profiles, which are created and deleted with users and aliases, and of their documents and counters."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ class ProfileAdmin(AuditedAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Lists and choices need no settings, which are the largest column; an object's page reads them after."""
+        """Leave out the settings, the largest column: only the page of an object reads them."""
         return super().get_queryset(request).defer("settings")
 
     @admin.display(description="Content")
     def content(self, profile: Profile) -> str:
-        """Links to the lists of what the profile has. 1 query for each."""
+        """Return links to the lists of what the profile has. 1 query for each."""
         return format_html_join(
             " · ",
             '<a href="{}?{}">{} ({})</a>',
@@ -146,15 +146,15 @@ class ProfileDocumentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Fresh", boolean=True)
     def is_fresh(self, document: ProfileDocument) -> bool:
-        """No: the next read renders it."""
+        """Return whether the document is up to date; if not, the next read renders it."""
         return document.fingerprint == documents.fingerprint()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without the texts, which a list does not show."""
+        """Leave out the texts, which a list does not show."""
         return super().get_queryset(request).select_related("profile", "user").defer(*documents.TEXTS)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """With the texts."""
+        """Return the document with its texts."""
         document = super().get_object(request, object_id, from_field)
         if document is not None:
             document.refresh_from_db(fields=documents.TEXTS)
@@ -173,7 +173,7 @@ class LeaderboardEntryAdmin(ReadOnlyAdmin):
 
 @admin.register(Visit)
 class VisitAdmin(ReadOnlyAdmin):
-    """Lists the profile and the time of visits. The visitor's hash is never shown, so a visit has no page."""
+    """List the profile and the time of visits. The visitor's hash is never shown, so a visit has no page."""
 
     list_display = ("user", "counted_at")
     list_display_links = None

@@ -1,4 +1,4 @@
-"""Votes, comments and likes, for staff. The counters follow in the same transaction."""
+"""Admin of votes, comments, likes and reports. Counters are updated in the same transaction."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class CommentAdmin(AuditedAdmin):
             comments.pin(comment=obj, is_pinned=form.cleaned_data["is_pinned"], by=staff_of(request))
 
     def erase(self, request: HttpRequest, rows: Sequence[Comment]) -> None:
-        """Locked first, before any counter is: comments, then replies. A reply may have gone with its comment."""
+        """Lock comments, then replies, before any counter. A reply may be deleted with its comment."""
         ids = {pk for row in rows for pk in (row.pk, row.parent_id) if pk}
         for is_reply in (False, True):
             some = Comment.objects.select_for_update().filter(pk__in=ids, parent__isnull=not is_reply)
@@ -140,7 +140,7 @@ class CommentLikeAdmin(AuditedAdmin):
         vars(obj).update(vars(CommentLike.objects.get(comment=obj.comment, user=obj.user)))
 
     def erase(self, request: HttpRequest, rows: Sequence[CommentLike]) -> None:
-        """After locking the comments, in the same order as a like does."""
+        """Lock the comments first, in the order in which a like locks them."""
         likes = CommentLike.objects.filter(pk__in=[row.pk for row in rows])
         list(Comment.objects.select_for_update(no_key=True).filter(pk__in=likes.values("comment")).order_by("pk"))
         likes.delete()
@@ -150,7 +150,7 @@ class CommentLikeAdmin(AuditedAdmin):
 
 
 class ReportState(admin.SimpleListFilter):
-    """Open reports, unless others are chosen."""
+    """Filter by state; without a choice, open reports."""
 
     title = parameter_name = "state"
     OPEN, DECIDED, ALL = "open", "decided", "all"
@@ -162,7 +162,7 @@ class ReportState(admin.SimpleListFilter):
         return super().value() or self.OPEN
 
     def choices(self, changelist: Any) -> Any:
-        """Those of `lookups` alone; Django would add "All" without a value."""
+        """Return only the choices of `lookups`; Django would add "All" without a value."""
         return list(super().choices(changelist))[1:]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Report]) -> QuerySet[Report]:
@@ -188,7 +188,7 @@ class ReportAdmin(OperationsAdmin):
     staff_actions = REPORT_ACTIONS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
-        """Without those about the staff member, who would read who sent them; superusers see all."""
+        """Hide reports about the staff member from them, since a report names its sender; superusers see all."""
         rows: QuerySet[Report] = super().get_queryset(request)
         staff = staff_of(request)
         return rows if staff.is_superuser else rows.exclude(user=staff).exclude(author=staff)
@@ -199,7 +199,7 @@ class ReportAdmin(OperationsAdmin):
 
     @admin.display(description="Profile", ordering="name")
     def profile(self, report: Report) -> str:
-        """The page as it was reported. The name may belong to another user by now; `user` is the owner of then."""
+        """Return a link to the page as reported. Its name may have another user since; `user` is the reported one."""
         return format_html('<a href="{}">/{}</a>', reverse("profile_page", args=[report.name]), report.name)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:

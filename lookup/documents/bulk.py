@@ -1,5 +1,4 @@
-"""Many rows at once, as fast as the database takes them: new ones by COPY on PostgreSQL, others by one prepared
-statement.
+"""Write many rows as fast as the database takes them: COPY for new ones on PostgreSQL, else one prepared statement.
 
 `bulk_create` and `bulk_update` build one statement of many values, which takes the driver several times as long to
 escape as the rows themselves.
@@ -29,10 +28,10 @@ RARE = (100_000, 50, 1000)  # thresholds of the garbage collector
 
 
 def build(model: type[Row], **values: Any) -> Row:
-    """The new row that `model(**values)` makes, in a fifth of the time: names are not checked, no signal is sent.
+    """Return the row that `model(**values)` makes, in a fifth of the time: no check of names, no signal.
 
-    Any: what a column holds, or the row that a foreign key names. Not for one-to-one keys, which the other row knows
-    of too.
+    Any: what a column holds, or the row that a foreign key names. Not for one-to-one keys, which the other row knows of
+    too.
     """
     row = model.__new__(model)
     keys, constants, defaults = _columns_of(model)
@@ -54,8 +53,8 @@ def build(model: type[Row], **values: Any) -> Row:
 def _columns_of(
     model: type[Model],
 ) -> tuple[dict[str, str], dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
-    """The columns of foreign keys by their names, the defaults that are the same for each row, and the columns whose
-    default is made for each, with what makes it. Any: defaults."""
+    """Return the columns of foreign keys by name, the constant defaults by column, and the columns whose default is
+    computed for each row, with its function. Any: defaults."""
     fields = model._meta.concrete_fields
     keys = {field.name: field.attname for field in fields if field.is_relation}
     made = [field for field in fields if (callable(field.default) if field.has_default() else field.has_db_default())]
@@ -64,8 +63,8 @@ def _columns_of(
 
 
 def one_parameter(values: Collection[Any]) -> list[Any] | RawSQL:
-    """The same values for `__in`; on PostgreSQL as one array: a statement with a place for each takes the driver longer
-    to translate than the server to answer. Any: texts, or integers."""
+    """Return `values` for `__in`; on PostgreSQL as one array, because the driver takes longer to translate a
+    placeholder for each than the server to answer. Any: texts, or integers."""
     found = list(values)
     if connection.vendor != "postgresql" or not found:
         return found
@@ -75,8 +74,8 @@ def one_parameter(values: Collection[Any]) -> list[Any] | RawSQL:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """For a command that makes many rows: they live until their batch is written, and looking for garbage among them
-    all the time takes a fifth of it. The process must run nothing else meanwhile."""
+    """Collect garbage rarely in a command that makes many rows: they live until their batch is written, and searching
+    them takes a fifth of the time. The process must run nothing else during the block."""
     before = gc.get_threshold()
     if before == RARE:  # another command of this process has begun, which ends it
         yield
@@ -94,8 +93,8 @@ def rare_collections() -> Iterator[None]:
 def insert(rows: Iterable[Model]) -> None:
     """Insert new rows of one model as they are: no `save()`, no hooks, no numbers for automatic keys. 1 statement.
 
-    PostgreSQL writes rows while the next ones are made, which must not use the database. IntegrityError: one of them is
-    there already; none is inserted then.
+    PostgreSQL writes rows while the next ones are made, which must not use the database. Raises IntegrityError where
+    one exists; then none is inserted.
     """
     found = iter(rows)
     if (first := next(found, None)) is None:
@@ -108,7 +107,7 @@ def insert(rows: Iterable[Model]) -> None:
         _copy(f"COPY {table} ({names}) FROM STDIN", _values(fields, found))
     else:
         places = ", ".join(["%s"] * len(fields))
-        _run_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, found)])  # noqa: S608  # names of columns alone
+        _run_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, found)])  # noqa: S608  # only names of columns
 
 
 def _as_inserted(rows: Iterable[Model]) -> Iterator[Model]:
@@ -120,7 +119,7 @@ def _as_inserted(rows: Iterable[Model]) -> Iterator[Model]:
 
 
 def update(rows: Collection[Model], columns: Collection[str]) -> None:
-    """Write these columns (names of fields) of rows of one model that are there. 1 statement, run for each row."""
+    """Write `columns` (names of fields) of existing rows of one model. 1 statement, run for each row."""
     if not rows:
         return
     meta, quote = next(iter(rows))._meta, connection.ops.quote_name
@@ -132,12 +131,12 @@ def update(rows: Collection[Model], columns: Collection[str]) -> None:
     fields = [*(named[name] for name in columns), *folded]
     places = ", ".join(f"{quote(str(field.column))} = %s" for field in fields)
     key = quote(str(meta.pk.column))
-    statement = f"UPDATE {quote(meta.db_table)} SET {places} WHERE {key} = %s"  # noqa: S608  # names of columns alone
+    statement = f"UPDATE {quote(meta.db_table)} SET {places} WHERE {key} = %s"  # noqa: S608  # only names of columns
     _run_each(statement, [*_prepared([*fields, meta.pk], rows)])
 
 
 def save(rows: Sequence[Model], *, held: Collection[str], columns: Collection[str]) -> None:
-    """Insert rows of one model, or write `columns` of those whose primary keys are in `held`: these are there.
+    """Insert rows of one model, or write `columns` of the existing ones, whose primary keys are in `held`.
 
     2 statements.
     """
@@ -157,7 +156,7 @@ def _copy(statement: str, values: Iterable[Values]) -> None:
 
 
 def _values(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterator[Values]:
-    """What psycopg writes as it is; JSON as text. Any: values of the fields."""
+    """Yield values as psycopg writes them; JSON as text. Any: values of the fields."""
     read: Callable[[Model], Values] = attrgetter(*(field.attname for field in fields))
     as_json = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
     if not as_json:
@@ -171,6 +170,6 @@ def _values(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterato
 
 
 def _prepared(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterator[Values]:
-    """What Django's fields make of the values for this database. Any: values of the fields."""
+    """Yield values as Django's fields prepare them for this database. Any: values of the fields."""
     for row in rows:
         yield tuple(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields)

@@ -1,7 +1,7 @@
 """The counters: views, likes and dislikes, comments, and each comment's likes and replies.
 
-Each change of a counter locks the row of the user that it belongs to, and so does a recount: neither reads a count that
-the other is about to change. Votes, comments and likes of banned users are not counted.
+A change of a counter and a recount both lock the row of its user, so neither reads a count that the other is about to
+change. Votes, comments and likes of banned users are not counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def recount_after(user: User) -> None:
 
 @transaction.atomic
 def withdraw(user: User) -> None:
-    """Receiver of `user_deleted`: what the user left on others' profiles goes first, and their counters follow."""
+    """Receiver of `user_deleted`: delete what the user left on other users' profiles, then count there again."""
     users, comments = _touched_by(user)
     FeedbackVote.objects.filter(voter=user).delete()
     CommentLike.objects.filter(user=user).delete()
@@ -33,7 +33,7 @@ def withdraw(user: User) -> None:
 
 
 def _touched_by(user: User) -> tuple[set[str], set[str]]:
-    """The users and the comments whose counters `user` has contributed to."""
+    """Return the ids of users and of comments whose counters `user` has contributed to."""
     users = set(FeedbackVote.objects.filter(voter=user).values_list("user_id", flat=True))
     written = Comment.objects.filter(author=user)
     users |= set(written.filter(parent__isnull=True).values_list("user_id", flat=True))
@@ -71,7 +71,7 @@ def recount_comments(comment_ids: Collection[str]) -> None:
 
 
 def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
-    """Likes, dislikes and comments of each user that has a document, with what an import brought. 3 queries."""
+    """Return likes, dislikes and comments, with imported ones, of each user that has a document. 3 queries."""
     users = bulk.one_parameter(user_ids)
     votes = {
         user: (likes, dislikes)
@@ -99,7 +99,7 @@ def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
 
 
 def counted_of_comments(comment_ids: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Likes and replies of each comment, with what an import brought. 3 queries."""
+    """Return likes and replies, with imported ones, of each comment. 3 queries."""
     comments = bulk.one_parameter(comment_ids)
     likes = dict(
         CommentLike.objects.filter(comment__in=comments, user__is_active=True)
@@ -129,5 +129,5 @@ def add(user_id: str, **amounts: int) -> None:
 
 
 def add_to_comment(comment_id: str, **amounts: int) -> None:
-    """The same for `like_count` and `reply_count` of a comment."""
+    """Add to `like_count` and `reply_count` of a comment. The caller holds the transaction."""
     Comment.objects.filter(pk=comment_id).update(**{name: F(name) + amount for name, amount in amounts.items()})

@@ -1,4 +1,4 @@
-"""Compares the read model with the tables, in batches, whatever the number of users."""
+"""Compare the read model with the tables, in batches of constant size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Difference:
-    """`column` of the document of `owner` (a profile, user or comment) is not what the tables say."""
+    """A `column` of the document of `owner` (a profile, user or comment) that differs from the tables."""
 
     kind: str
     owner: str
@@ -47,13 +47,13 @@ EVERYTHING = Part()
 
 
 def parts(number: int) -> list[Part]:
-    """So many parts of all ids, at most 256, about as large as each other: ids are random hexadecimal digits."""
+    """Return `number` parts of all ids, at most 256, of about equal size: ids are random hexadecimal digits."""
     bounds = ["", *(f"{256 * place // number:02x}" for place in range(1, number)), ""]
     return [Part(after, before) for after, before in pairwise(bounds)]
 
 
 def differences(part: Part = EVERYTHING, *, is_repairing: bool = False) -> Iterator[Difference]:
-    """Every difference of a part; with `is_repairing`, each batch is mended as it is found.
+    """Yield every difference of a part; with `is_repairing`, repair each batch after it is compared.
 
     A document that is marked stale differs from nothing: the next read renders it.
     """
@@ -82,7 +82,7 @@ def complete(user: User) -> None:
 
 
 def complete_all() -> int:
-    """Complete all users without a document, such as those who signed up at a process of an earlier release."""
+    """Complete all users without a document, such as sign-ups at an earlier release's process; return their number."""
     users = list(User.objects.filter(document=None).order_by("pk")[:COMPLETED_AT_ONCE])
     for user in users:
         complete(user)
@@ -150,7 +150,7 @@ def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Differe
 
 
 def _batches(rows: QuerySet[Row], part: Part) -> Iterator[list[Row]]:
-    """By primary key, so that no batch has to skip what came before it."""
+    """Yield batches by primary key, so that no batch has to skip what came before it."""
     while batch := list(part.of(rows).order_by("pk")[:BATCH]):
         yield batch
         part = replace(part, after=batch[-1].pk)

@@ -32,7 +32,7 @@ from lookup.shapes import addresses, sections, settings_fields, settings_schema,
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
 FORM_MODULES = (current, earlier, leaderboard, fields)
-# With their imports in this app, models aside.
+# With their imports in this app, except models.
 RENDERING_MODULES = (
     compiled_serializer,
     addresses,
@@ -53,7 +53,7 @@ _COLUMNS = (
 
 
 def fingerprint() -> str:
-    """A digest of the forms and URLs that documents are rendered with; a document with a different one is stale."""
+    """Return a digest of the forms and URLs that documents are rendered with; with another one they are stale."""
     return _fingerprint(forms())
 
 
@@ -65,9 +65,9 @@ def _fingerprint(of_forms: str) -> str:
 
 @functools.cache
 def forms() -> str:
-    """A digest of all that documents are rendered with: fields, settings, section types and code.
+    """Return a digest of all that documents are rendered with: fields, settings, section types and code.
 
-    It is the same for every process of a release and every version of Python.
+    Every process of a release gets an equal one, under every version of Python.
     """
     serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
     structure = [*map(repr, registry.SECTION_FORMS.values()), *(repr(one()) for one in serializers)]
@@ -102,8 +102,8 @@ def _lock_documents(profile_ids: Collection[str]) -> list[str]:
 
 
 def render(profile_ids: Iterable[str]) -> None:
-    """Render the documents of those of these profiles that exist, and what their users' documents say of them. The
-    caller holds the locks of `lock`. A constant number of queries."""
+    """Render the documents of existing profiles of `profile_ids`, and their part of their users' documents. The caller
+    holds the locks of `lock`. A constant number of queries."""
     found = queries.load_profiles(sorted(profile_ids))
     bulk.update([_document(one) for one in found], _COLUMNS)
     _rebuild_users(found)
@@ -111,15 +111,14 @@ def render(profile_ids: Iterable[str]) -> None:
 
 @transaction.atomic
 def rebuild(*profile_ids: str) -> None:
-    """Lock and render these profiles. Of two changes at once, the second one renders both; a profile that is deleted
-    at the same time is left out."""
+    """Lock and render these profiles, except deleted ones. Of two concurrent changes, the second renders both."""
     render([profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))])
 
 
 @http_messages.waits
 @transaction.atomic
 def refresh(*profile_ids: str) -> None:
-    """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""
+    """Render stale documents of these profiles: of many readers who find one stale, only the first renders it."""
     rows = [profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))]
     fresh = ProfileDocument.objects.filter(is_fresh(), pk__in=rows).values_list("pk", flat=True)
     if ids := set(rows) - set(fresh):
@@ -127,7 +126,7 @@ def refresh(*profile_ids: str) -> None:
 
 
 def is_fresh() -> Q:
-    """Whether a document is up to date."""
+    """Return the condition of a document that is up to date."""
     return Q(fingerprint=fingerprint(), user_version=F("user__public_version"))
 
 
@@ -137,13 +136,13 @@ def insert(found: Collection[WholeProfile]) -> None:
 
 
 def rebuild_of(user_id: str) -> None:
-    """The documents of a user and of all of their profiles."""
+    """Render the documents of a user and of all of their profiles."""
     rebuild(*Profile.objects.filter(user=user_id).values_list("pk", flat=True))
 
 
 @transaction.atomic
 def mark_stale(profiles: QuerySet[Profile]) -> int:
-    """Have these profiles rendered at the next read; how many there are. 2 queries for each BATCH of them.
+    """Have these profiles rendered at the next read; return their number. 2 queries for each BATCH.
 
     The rows are locked in the order in which `lock` locks them.
     """
@@ -156,7 +155,7 @@ def mark_stale(profiles: QuerySet[Profile]) -> int:
 
 
 def mark_stale_of_user(user: User) -> None:
-    """Receiver of `account_linked`."""
+    """Receiver of `account_linked`: mark the documents of `user` stale."""
     mark_stale(Profile.objects.filter(user=user))
 
 

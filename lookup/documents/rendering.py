@@ -35,7 +35,7 @@ _PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
 
 
 def columns(one: WholeProfile) -> dict[str, Any]:
-    """Return the columns of a profile's document, its fingerprint aside."""
+    """Return the columns of a profile's document, except its fingerprint."""
     facts = earlier_facts(one)
     standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
     board_text = _until_views(
@@ -79,7 +79,7 @@ def user_columns(one: WholeProfile) -> dict[str, Any]:
 
 @functools.cache
 def _form(serializer: type[Serializer[Any]]) -> Serializer[Any]:
-    """One instance of a form: making one takes longer than rendering with it, which changes nothing in it."""
+    """Return the one instance of a form: making it takes longer than rendering, which changes nothing in it."""
     return serializer()
 
 
@@ -89,7 +89,7 @@ def _each(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> list[Any]:
 
 
 def _active(rows: Collection[Any]) -> list[Any]:
-    """Rows without `is_active` are always shown."""
+    """Return the rows that are shown: rows without `is_active` always are."""
     return [row for row in rows if getattr(row, "is_active", True)]
 
 
@@ -98,7 +98,7 @@ def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:
 
 
 def _of_user(one: WholeProfile) -> dict[str, Any]:
-    """The columns about the user, and those that decide whether they are up to date."""
+    """Return the columns about the user, and the columns that decide whether these are up to date."""
     user, shown = one.profile.user, _user_row(one, is_lapsed=False)
     ends = user.plan_expires_at
     return {
@@ -113,7 +113,7 @@ def _of_user(one: WholeProfile) -> dict[str, Any]:
 
 
 def _until_views(**values: Any) -> str:
-    """A JSON object up to its last member, the number of views, which each request adds."""
+    """Return a JSON object up to its last member, the number of views, which each request adds."""
     return f'{json_text(values)[:-1]},"viewCount":'
 
 
@@ -122,7 +122,7 @@ def _digest(text: str) -> str:
 
 
 def _user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:
-    """The user as a lookup reads it, without counters: before the plan ends, or from then on."""
+    """Return the user as a lookup reads it, without counters: before the plan ends, or from then on."""
     profile, user = one.profile, one.profile.user
     ends = user.plan_expires_at or EPOCH
     return UserRow(
@@ -153,7 +153,7 @@ def _user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:
 
 
 def _earlier(one: WholeProfile, aliases: list[Json]) -> Json:
-    """The first fields of the earlier form. A banned user is not found."""
+    """Return the first fields of the earlier form. A banned user is not found."""
     user = one.profile.user
     return {
         "id": user.pk,
@@ -168,7 +168,7 @@ def _earlier(one: WholeProfile, aliases: list[Json]) -> Json:
 
 
 def _leaderboard(one: WholeProfile) -> Json:
-    """The first fields of the user of a leaderboard entry."""
+    """Return the first fields of the user of a leaderboard entry."""
     user = one.profile.user
     return {
         "id": user.uid,
@@ -217,13 +217,13 @@ def earlier_facts(one: WholeProfile) -> EarlierFacts:
 
 
 def _about(one: WholeProfile) -> Json:
-    """The first ABOUT_ME section, or empty texts."""
+    """Return the first ABOUT_ME section, or empty texts."""
     first = next((section for section in one.sections if section["type"] == SectionType.ABOUT_ME), None)
     return first or _NO_ABOUT
 
 
 def _elsewhere(one: WholeProfile) -> dict[str, str]:
-    """The identifier of the first widget or visible link of each group of platforms, or ""."""
+    """Return the identifier of the first widget or visible link of each group of platforms, or ""."""
     named = [(widget.platform.lower(), widget.identifier) for widget in one.widgets]
     named += [((link.platform_id or link.platform_type).lower(), link.url) for link in one.links if link.is_active]
     return {

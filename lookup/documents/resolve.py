@@ -1,4 +1,4 @@
-"""The user of a lookup, read by one statement with all that the answer says, or the reason why they are not shown.
+"""Find the user of a lookup by one statement with all that the answer says, or the reason why they are not shown.
 
 The statement is portable between PostgreSQL and SQLite. Which texts it reads is a number, a bit for each: a few
 statements are prepared for a connection, and not one for each of thousands of combinations.
@@ -25,7 +25,7 @@ MAX_UID = 2**63 - 1  # what the column holds
 _NAME = re.compile(NAME_PATTERN)
 _UID = re.compile(r"[0-9]+")
 
-# Ban and privacy are read from the user itself. No fingerprint: the document is to be rendered anew.
+# Ban and privacy are read from the user itself. No fingerprint: the document has to be rendered.
 _USER = """u.id, u.is_active, u.public_api_access, d.profile_id,
     CASE WHEN d.user_version = u.public_version THEN d.fingerprint END"""
 _ACCOUNT = f"{_USER}, d.plan_ends, d.head, d.lapsed_head"
@@ -49,8 +49,8 @@ _OF_USER = "JOIN lookup_userdocument f ON f.user_id = u.id"
 
 class Parts(NamedTuple):
     """The parts that a lookup asks for. `texts`: includes of the document. `has_comments`: with the counters.
-    `is_alias_profile`: where the name is an alias with a profile of its own, the document of that profile.
-    `is_earlier`: the earlier form, with the counters and nothing else."""
+    `is_alias_profile`: for an alias with a profile of its own, that profile's document. `is_earlier`: the earlier form
+    with the counters only."""
 
     texts: tuple[str, ...] = ()
     has_counters: bool = False
@@ -63,10 +63,10 @@ EARLIER = Parts(has_counters=True, is_earlier=True)
 
 
 class AnswerRow(NamedTuple):
-    """`profile_id`, `fingerprint` and `head` are None where there is no document; `fingerprint` too where it is to be
-    rendered again. `head`: the user in the requested form; the earlier form is all of it, up to the number of views.
-    `texts`: by include, None for those that were not asked for. The counters are 0 where they were not asked for.
-    `shown_comments`: for `sql.comments_of`, unless there are more than that shows."""
+    """`profile_id`, `fingerprint` and `head` are None without a document; `fingerprint` also where it has to be
+    rendered. `head`: the user in the requested form; the earlier form is all of it, up to the number of views. `texts`:
+    by include; None, and 0 for counters, where they were not requested. `shown_comments`: for `sql.comments_of`, unless
+    there are more than that shows."""
 
     user_id: str
     is_active: bool
@@ -98,7 +98,7 @@ def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias
 def answer(by: str, value: str, parts: Parts, now: datetime) -> AnswerRow:
     """Return these parts of the visible user whom `value` names, from a fresh document. 1 query if it is fresh.
 
-    Raises as `find`.
+    Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
     key = _key(by, value)
     return _fresh(lambda: read(by, key, parts, now))

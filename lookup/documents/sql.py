@@ -1,7 +1,7 @@
-"""The SQL of the lookups, by hand: at these endpoints compiling by ORM costs more than everything else together.
+"""The SQL of the lookups, by hand: at these endpoints the ORM's compiler costs more than everything else together.
 
-Portable between PostgreSQL and SQLite; names are those of the models; every statement is run by tests on both. Each
-reads by index only.
+Portable between PostgreSQL and SQLite, named as the models are; tests run every statement on both. Each reads by index
+only.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TYPES = {
     ),
 }
 
-# The columns are those of CommentRow.
+# The columns are the fields of CommentRow.
 _LISTED = """
     SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
         w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat
@@ -64,12 +64,12 @@ _LISTED = """
 _COMMENTS = f"{_LISTED} LIMIT {MAX_COMMENTS}"
 _COMMENTS_PAGE = Statement(_LISTED.format(user="$1") + " LIMIT $2 OFFSET $3", "ssiibdsisssb")
 _COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
-# Someone in a list of people: the columns of PersonRow. `profile`: SQL for the display name of the profile.
+# A person in a list: the columns of PersonRow. `profile`: SQL for the display name of the profile.
 PERSON = """u.id, u.username, COALESCE(NULLIF({profile}, ''), NULLIF(u.display_name, ''), u.username), u.is_verified,
     d.avatar_path, d.mirrors_chat"""
 PERSON_TYPES = "sssbsb"
-# All that an entry depends on, as one text, which is sent and compared sooner than columns; NULL: the document is to be
-# rendered anew.
+# All that an entry depends on, as one text, which is sent and compared sooner than columns; NULL: the document has to
+# be rendered.
 _BOARD_STATE = """e.score || ' ' || e.change || ' ' || f.views || ' ' ||
     CASE WHEN d.user_version = u.public_version AND d.fingerprint = $3 THEN d.leaderboard_digest END"""
 _BOARD_SOURCE = """
@@ -86,7 +86,7 @@ _BOARD = Statement(
     f"SELECT {_BOARD_STATE}, e.score, e.change, f.views, d.leaderboard, f.profile_id{_BOARD_SOURCE}", "tiiits"
 )
 _MAIN_DISPLAY_NAME = "(SELECT p.display_name FROM lookup_profile p WHERE p.id = f.profile_id)"
-# The columns are those of PlaceRow.
+# The columns are the fields of PlaceRow.
 _PLACES = Statement(
     f"SELECT e.score, e.change, e.is_new, {PERSON.format(profile=_MAIN_DISPLAY_NAME)}{_BOARD_SOURCE}",
     f"iib{PERSON_TYPES}",
@@ -141,10 +141,10 @@ def read_user(
     *,
     is_alias_profile: bool = False,
 ) -> UserRow | None:
-    """The user whom `value` names, with these columns of the document (`aliases` too), or None.
+    """Return the user whom `value` names, with these columns of the document (`aliases` too), or None.
 
-    `by`: one of TYPES; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its
-    own, the document of that one. 1 query.
+    `by`: one of TYPES; a username in upper case. `is_alias_profile`: for an alias with a profile of its own, that
+    profile's document. 1 query.
     """
     row = _user_statement(by, tuple(columns), is_of_alias=is_alias_profile and by == "username").one(value)
     known = len(UserRow._fields) - 2
@@ -162,39 +162,38 @@ def _user_statement(by: str, columns: tuple[str, ...], *, is_of_alias: bool) -> 
 
 
 def read_comments(user_id: str) -> list[CommentRow]:
-    """The comments that a lookup shows, of users who are not banned. 1 query."""
+    """Return the comments that a lookup shows, of users who are not banned. 1 query."""
     return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
 
 
 def read_comments_page(user_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
-    """Some of all comments in the order of lookups. 1 query."""
+    """Return a page of all comments in the order of lookups. 1 query."""
     return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset)]
 
 
 def comments_column(user: str) -> str:
-    """SQL for the same as one column, which `comments_of` reads; `user`: an SQL expression."""
+    """Return SQL for the comments that a lookup shows, as one column; `user`: an SQL expression. See `comments_of`."""
     return f"(SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user=user)}) listed)"
 
 
 def comments_of(text: bytes | None) -> list[CommentRow]:
-    """The comments in such a column."""
+    """Return the comments in a column of `comments_column`."""
     return [_comment(row) for row in json.loads(text.decode())] if text else []
 
 
 def _comment(row: list[Any]) -> CommentRow:
-    """PostgreSQL writes booleans and a time zone into the JSON, SQLite numbers and no zone."""
-    row[4], row[5], row[11] = bool(row[4]), _moment(datetime.fromisoformat(row[5])), bool(row[11])
+    """Read a comment: PostgreSQL writes booleans and a time zone into the JSON, SQLite numbers and no zone."""
+    row[4], row[5], row[11] = bool(row[4]), _at(datetime.fromisoformat(row[5])), bool(row[11])
     return CommentRow._make(row)
 
 
 def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
-    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document.
-    1 query."""
+    """Return the first `limit` places of visible users, in order. `fingerprint`: of a fresh document. 1 query."""
     return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
 
 
 def read_places(board: str, limit: int) -> list[PlaceRow]:
-    """The same places as `read_board`, for the page. 1 query."""
+    """Return the first `limit` places of visible users, in order, for the page. 1 query."""
     return [
         PlaceRow(score, change, is_new, PersonRow._make(person))
         for score, change, is_new, *person in _PLACES.all(str(board), limit)
@@ -202,10 +201,10 @@ def read_places(board: str, limit: int) -> list[PlaceRow]:
 
 
 def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | None]:
-    """The `state` of each of these places, without reading their texts. 1 query."""
+    """Return the `state` of each entry of `read_board`, without reading their texts. 1 query."""
     return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint)]
 
 
-def _moment(value: Any) -> Any:
-    """A column's timestamp with its time zone, which SQLite leaves out; None stays None."""
+def _at(value: Any) -> Any:
+    """Return a column's timestamp with its time zone, which SQLite leaves out; None stays None."""
     return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

@@ -16,13 +16,13 @@ MOST = 4
 
 
 def number() -> int:
-    """One for each core, at most MOST."""
+    """Return the number of processes: one for each core, at most MOST."""
     return min(MOST, os.cpu_count() or 1)
 
 
 def may_fork() -> bool:
-    """Other processes see no open transaction, SQLite has one writer, and forks are safe on Linux alone, from the
-    thread of the command."""
+    """Return whether forks are safe here: on Linux only, from the main thread, outside of a transaction, which other
+    processes do not see, and not on SQLite, which has one writer."""
     is_command = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
     return is_command and connection.vendor == "postgresql" and not connection.in_atomic_block
 
@@ -41,7 +41,7 @@ class Turns:
         self.changed, self.place = context.Condition(), context.Value("q", 0)
 
     def wait(self, place: int) -> None:
-        """Until the tasks of the places before have ended. TurnLost: one of them failed."""
+        """Wait until the tasks of the places before have ended. Raises TurnLost if one of them failed."""
         with self.changed:
             self.changed.wait_for(lambda: self.place.value in {place, self.LOST})
         if self.place.value == self.LOST:
@@ -58,7 +58,7 @@ _TURNS: list[Turns] = []  # of this process
 
 @contextmanager
 def turn(place: int) -> Iterator[Callable[[], None]]:
-    """For a task of a pool with `Turns`: a function that waits for the tasks before it. The next one's turn comes when
+    """Give a task of a pool with `Turns` a function that waits for the tasks before it. The next task's turn comes when
     the block ends."""
     turns = _TURNS[-1]
     try:
@@ -71,7 +71,7 @@ def turn(place: int) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def pool(processes: int, *turns: Turns) -> Iterator[ProcessPoolExecutor]:
-    """Forked processes, each with its own connection to the database. The caller's is closed and opens again.
+    """Start forked processes, each with its own connection to the database. The caller's is closed and opens again.
 
     What has not begun when an exception leaves the block is cancelled.
     """

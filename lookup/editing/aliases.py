@@ -19,9 +19,8 @@ MAX_ALIASES = 10  # that people give themselves
 
 
 def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool = False, by: User | None) -> Alias:
-    """Give the user another name. ValidationError: no name, reserved, taken, or one's own beyond
-    MAX_ALIASES; PermissionDenied as `users.check_may_act_for`; User.DoesNotExist: the account has been deleted
-    meanwhile."""
+    """Give the user another name. Raises ValidationError: no name, reserved, taken, or one's own beyond MAX_ALIASES;
+    PermissionDenied as `users.check_may_act_for`; User.DoesNotExist: the account was deleted."""
     with profiles.changing_all_of(user.pk, by=by) as block:
         if not block.rows:
             raise User.DoesNotExist
@@ -38,8 +37,8 @@ def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool 
 
 
 def change(*, alias: Alias, redirects: bool, has_own_profile: bool, by: User | None) -> Alias:
-    """Say what its visitors get. Without `has_own_profile`, the profile that it had is deleted. Alias.DoesNotExist,
-    here and below: it has been removed meanwhile."""
+    """Set what visitors of the alias get. Without `has_own_profile`, its profile is deleted. Raises Alias.DoesNotExist,
+    as all functions below, where it was removed."""
     with _changing(alias, by) as block:
         old = alias.profile
         if has_own_profile and old is None:
@@ -55,7 +54,7 @@ def change(*, alias: Alias, redirects: bool, has_own_profile: bool, by: User | N
 
 
 def rename(*, alias: Alias, name: str, by: User | None) -> Alias:
-    """Give the alias another name, which frees the old one; its profile and what its visitors get stay.
+    """Give the alias another name, which frees the old one; its profile and what its visitors get stay. Raises
     ValidationError: no name, reserved or taken."""
     user, old = alias.name.user, alias.name
     with _changing(alias, by):

@@ -1,4 +1,4 @@
-"""The catalogue in the database: what is missing is made, what staff changed stays."""
+"""The badge catalogue in the database: add what is missing, keep what staff changed."""
 
 from django.db import transaction
 
@@ -10,9 +10,9 @@ from lookup.shapes import badge_catalogue
 
 @transaction.atomic
 def load_missing() -> tuple[int, int]:
-    """Makes what the tables lack of the catalogue; the numbers of badges and tiers that were made.
+    """Add what the tables lack of the catalogue; return the numbers of new badges and tiers.
 
-    Profiles that show a badge which gets a tier are rendered anew, and users who have reached one get it.
+    Profiles that show a badge with a new tier are rendered again, and users who have reached the tier get it.
     """
     badges = _missing_badges()
     Badge.objects.bulk_create(badges)
@@ -41,7 +41,7 @@ def _missing_badges() -> list[Badge]:
 
 
 def _missing_tiers() -> list[BadgeTier]:
-    """A badge that staff moved to another catalogue is theirs: it gets no tier from this one."""
+    """Return the missing tiers. A badge that staff moved to another catalogue is theirs: it gets none from this one."""
     ours = Badge.objects.filter(catalog=badge_catalogue.CATALOG).in_bulk()
     held = set(BadgeTier.objects.values_list("badge_id", "tier"))
     return [

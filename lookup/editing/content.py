@@ -1,7 +1,7 @@
-"""What a profile lists, as its owner changes it: rows are added, changed, deleted, put in order, switched on and off.
+"""Change what a profile lists: add, change, delete, order rows, switch them on and off.
 
-Every operation is a block of `profiles.changing`, so lookups show the change at once. PermissionDenied as
-`users.check_may_act_for`. `Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it was deleted at the same time.
+Every operation is a block of `profiles.changing`, so lookups show the change at once. Raises PermissionDenied as
+`users.check_may_act_for`; `Profile.DoesNotExist` or the row's `ObjectDoesNotExist` where it was deleted.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ LAST_PLACE = 2**31 - 1
 Values = Mapping[str, Any]  # Any: what a column holds
 
 
-# What may change without an open form growing stale: the place in the list, the switch, and what people do not edit.
+# These may change while a form is open: the place in the list, the switch, and what people do not edit.
 _UNSEEN = frozenset({"order", "is_active", "is_enabled", "clicks", "unlocked_tiers"})
 
 
 class StaleVersion(Exception):
-    """The row is no longer as it was when its form was made; nothing was saved."""
+    """The row has changed since its form was made; nothing was saved."""
 
 
 def version_of(row: Row) -> str:
-    """A digest of all columns that the row's form shows."""
+    """Return a digest of all columns that the row's form shows."""
     columns = [field.attname for field in row._meta.concrete_fields if field.attname not in _UNSEEN]
     shown = repr([(name, getattr(row, name)) for name in columns])
     return hashlib.sha256(shown.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def check_limit(content: ContentList, profile_id: str) -> None:
-    """ValidationError where the profile has as many of them as it may. 1 query."""
+    """Raise ValidationError where the profile has as many of them as it may. 1 query."""
     if content.model._default_manager.filter(profile=profile_id).count() >= content.limit:
         raise ValidationError(
             f"A profile has at most {content.limit} {_plural(content.model)}: delete one to add another.", code="limit"
@@ -56,7 +56,7 @@ def check_limit(content: ContentList, profile_id: str) -> None:
 
 
 def add(*, content: ContentList, profile: Profile, values: Values, by: User | None) -> Row:
-    """Put a new row at the end of the list. ValidationError: by column, or the list is full."""
+    """Put a new row at the end of the list. Raises ValidationError: by column, or the list is full."""
     with profiles.changing(profile.pk, by=by) as block:
         profile = block.profile
         check_limit(content, profile.pk)
@@ -77,7 +77,7 @@ def change(
     expected_version: str | None = None,
     by: User | None,
 ) -> Row:
-    """Write `values`. StaleVersion: the row has changed since `expected_version`. ValidationError by column."""
+    """Write `values`. Raises StaleVersion: changed since `expected_version`; ValidationError by column."""
     with profiles.changing(profile.pk, by=by) as block:
         row = _row_of(content, block, pk)
         if expected_version is not None and expected_version != version_of(row):
@@ -87,7 +87,7 @@ def change(
 
 
 def write(block: profiles.Changing, row: Row, values: Values) -> None:
-    """Write `values` to a locked row of the block's profile. ValidationError by column."""
+    """Write `values` to a locked row of the block's profile. Raises ValidationError by column."""
     changed = [name for name, value in values.items() if getattr(row, name) != value]
     before = _assets_of(row)
     for name in changed:
@@ -101,16 +101,16 @@ def write(block: profiles.Changing, row: Row, values: Values) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A row that `restore` can bring back. `columns`: in JSON. `pictures`: ids of those that were in the section."""
+    """A row that `restore` can bring back. `columns`: in JSON. `pictures`: ids of the section's pictures."""
 
     columns: dict[str, Any]
     pictures: list[str]
 
 
 def delete(*, content: ContentList, profile: Profile, pk: str, is_undoable: bool = False, by: User | None) -> Deleted:
-    """`is_undoable`: files of the row stay for `restore` until the job removes them, or their owner needs the room.
+    """Delete the row. `is_undoable`: keep its files for `restore` until the job or their owner's need removes them.
 
-    ObjectDoesNotExist too where the row was given by staff: it can only be switched off.
+    Raises ObjectDoesNotExist too where staff gave the row: it can only be switched off.
     """
     with profiles.changing(profile.pk, by=by) as block:
         row = _row_of(content, block, pk)
@@ -127,9 +127,9 @@ def delete(*, content: ContentList, profile: Profile, pk: str, is_undoable: bool
 
 
 def restore(*, content: ContentList, profile: Profile, deleted: Deleted, by: User | None) -> Row:
-    """Bring the row back with its id and its place; one that is there already stays as it is.
+    """Bring the row back with its id and its place; an existing one stays as it is.
 
-    ValidationError: the list is full, or a file of the row is gone.
+    Raises ValidationError: the list is full, or a file of the row was removed.
     """
     fields = {field.attname: field for field in content.model._meta.concrete_fields}
     row: Row = content.model(**{name: fields[name].to_python(value) for name, value in deleted.columns.items()})
@@ -154,7 +154,7 @@ def restore(*, content: ContentList, profile: Profile, deleted: Deleted, by: Use
 
 
 def switch(*, content: ContentList, profile: Profile, pk: str, is_on: bool, by: User | None) -> Row:
-    """Show the row, or keep it for later. ObjectDoesNotExist where rows of the list have no switch."""
+    """Show the row, or keep it for later. Raises ObjectDoesNotExist where rows of the list have no switch."""
     if not content.switch:
         raise ObjectDoesNotExist
     with profiles.changing(profile.pk, by=by) as block:
@@ -167,7 +167,7 @@ def switch(*, content: ContentList, profile: Profile, pk: str, is_on: bool, by: 
 
 
 def move(*, content: ContentList, profile: Profile, pk: str, places: int, by: User | None) -> None:
-    """Up by one place (-1) or down (1) in its list or group; at the end of it nothing happens."""
+    """Move the row up by one place (-1) or down (1) in its list or group; at the end of it nothing happens."""
     with profiles.changing(profile.pk, by=by) as block:
         rows = content.rows_of(block.profile.pk)
         moved = next((row for row in rows if row.pk == pk), None)
@@ -181,7 +181,7 @@ def move(*, content: ContentList, profile: Profile, pk: str, places: int, by: Us
 
 
 def reorder(*, content: ContentList, profile: Profile, pks: Sequence[str], by: User | None) -> None:
-    """Have these rows follow each other like this, in the places that they take together. ValidationError: one is named
+    """Order these rows like this, within the places that they hold together. Raises ValidationError: one is named
     twice, or is not there."""
     with profiles.changing(profile.pk, by=by) as block:
         rows = content.rows_of(block.profile.pk)
@@ -195,7 +195,7 @@ def _same(row: Row, other: Row, column: str) -> bool:
 
 
 def _write_order(content: ContentList, block: profiles.Changing, rows: Iterable[Row], named: Sequence[str]) -> None:
-    """`rows`: the whole list as it is; those `named` change places among themselves. Every row gets a number of its
+    """Save the order of `rows`, the whole list, in which those of `named` swap places. Every row gets a number of its
     own, for imported ones may share one."""
     by_id = {row.pk: row for row in rows}
     wanted, among = iter(named), set(named)
@@ -207,7 +207,7 @@ def _write_order(content: ContentList, block: profiles.Changing, rows: Iterable[
 
 
 def _number(content: ContentList, rows: Iterable[Row]) -> None:
-    """0, 1, 2… in this order."""
+    """Number the rows 0, 1, 2… in this order."""
     changed = []
     for place, row in enumerate(rows):
         if row.order != place:
@@ -218,19 +218,19 @@ def _number(content: ContentList, rows: Iterable[Row]) -> None:
 
 
 def _last_place(content: ContentList, rows: Sequence[Row]) -> int:
-    """The number of the last row; -1 for an empty list. Renumbers the rows where imported numbers reach the maximum."""
+    """Return the number of the last row; -1 for an empty list. Renumber the rows where numbers reach the maximum."""
     if rows and rows[-1].order >= LAST_PLACE:
         _number(content, rows)
     return rows[-1].order if rows else -1
 
 
 def _row_of(content: ContentList, block: profiles.Changing, pk: str) -> Row:
-    """Lock a row of the block's profile. ObjectDoesNotExist."""
+    """Lock and return a row of the block's profile. Raises ObjectDoesNotExist."""
     return content.row_of(block.profile.pk, pk, is_locked=True)
 
 
 def _check(row: Row, profile: Profile) -> None:
-    """ValidationError by column. Whatever the row names is the profile's or its user's own."""
+    """Raise ValidationError by column. All that the row names must belong to the profile or its user."""
     if isinstance(row, Section):
         row.config = sections.validated(row.type, row.config)
     for field in row._meta.concrete_fields:
@@ -255,13 +255,13 @@ def _columns_of(row: Row) -> dict[str, Any]:
 
 
 def _assets_of(row: Row) -> set[str]:
-    """The ids of the files that the row shows."""
+    """Return the ids of the files that the row shows."""
     fields = [field for field in row._meta.concrete_fields if field.related_model is Asset]
     return {pk for field in fields if (pk := getattr(row, field.attname)) is not None}
 
 
-def _record(block: profiles.Changing, row: Row, act: str, **data: Any) -> None:
-    block.record("profile:content_changed", act=act, model=row._meta.label_lower, id=row.pk, **data)
+def _record(block: profiles.Changing, row: Row, action: str, **data: Any) -> None:
+    block.record("profile:content_changed", act=action, model=row._meta.label_lower, id=row.pk, **data)
 
 
 def _plural(model: type[Model]) -> str:

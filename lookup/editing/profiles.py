@@ -1,4 +1,4 @@
-"""Profiles: created with their user; every change happens inside `changing`."""
+"""Create a profile with its user, and change it: every change happens inside `changing`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ CHANGEABLE = frozenset(
 
 
 class NotLocked(ObjectDoesNotExist):
-    """A block inside another one names a profile that the outer block has not locked, such as that of a row which
-    another request has moved. Locking it now could deadlock."""
+    """A nested block names a profile that the outer block has not locked, such as the profile of a row which another
+    request has moved. Locking it now could deadlock."""
 
 
 @dataclass(slots=True)
 class Changing:
-    """Locked profiles with their users, by id; those that do not exist are left out.
+    """Locked profiles with their users, by id; without profiles that do not exist.
 
-    `user_ids`: users all of whose profiles are locked. `touched` get a new timestamp and are rendered at the end of the
-    block, those of `rendered` are only rendered.
+    `user_ids`: users all of whose profiles are locked. At the end of the block, profiles in `touched` get a new
+    timestamp and are rendered, profiles in `rendered` are only rendered.
     """
 
     rows: dict[str, Profile]
@@ -48,7 +48,7 @@ class Changing:
 
     @property
     def profile(self) -> Profile:
-        """The only profile of the block. Profile.DoesNotExist: it was deleted at the same time."""
+        """Return the only profile of the block. Raises Profile.DoesNotExist if it was deleted."""
         (asked,) = self.asked
         if asked not in self.rows:
             raise Profile.DoesNotExist
@@ -60,7 +60,7 @@ class Changing:
         audit.record(verb, by=self.by, on=self.profile.user, **data)
 
     def inside(self, profile_ids: frozenset[str], user_ids: frozenset[str]) -> dict[str, Profile]:
-        """Return the rows of a block inside this one. NotLocked."""
+        """Return the rows of a block inside this one. Raises NotLocked."""
         if not user_ids <= self.user_ids or not profile_ids <= self.asked | self.rows.keys():
             raise NotLocked
         return {pk: row for pk, row in self.rows.items() if pk in profile_ids or row.user_id in user_ids}
@@ -82,11 +82,11 @@ _outer: ContextVar[Changing | None] = ContextVar("_outer", default=None)
 
 @contextmanager
 def changing(*profile_ids: str, by: User | None = None) -> Iterator[Changing]:
-    """Lock these profiles in a transaction, and render those that were changed at its end, once.
+    """Lock these profiles in a transaction; at its end, render the changed ones, once.
 
-    A block inside another one locks and renders nothing itself: an operation may consist of operations. An error that
-    leaves it ends the outer block too. PermissionDenied as `users.check_may_act_for`. NotLocked: the outer block has
-    not locked one of them. `Profile.DoesNotExist`: see `Changing.profile`.
+    A nested block locks and renders nothing itself: an operation may consist of operations. An error that leaves it
+    ends the outer block too. Raises PermissionDenied as `users.check_may_act_for`; NotLocked if the outer block has not
+    locked one of them. `Profile.DoesNotExist`: see `Changing.profile`.
     """
     with _block(frozenset(profile_ids), frozenset(), by) as block:
         yield block
@@ -129,7 +129,7 @@ def _locked(profile_ids: Collection[str], user_ids: Collection[str]) -> dict[str
 
 @transaction.atomic
 def create_for(user: User) -> Profile:
-    """The main profile of a new user, with its documents: nothing has to be read to render them."""
+    """Create the main profile of a new user, with its documents: nothing has to be read to render them."""
     profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
     nothing = WholeProfile(profile, settings_schema.filled({}), aliases=[])
     ProfileDocument.objects.create(profile=profile, user=user, **documents.rendered(nothing))
@@ -140,8 +140,8 @@ def create_for(user: User) -> Profile:
 def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> Profile:
     """Set columns of a profile (names from CHANGEABLE; assets as rows or None) and record which ones changed.
 
-    ValidationError, by column: a text too long, settings that break a rule. PermissionDenied: another user's file, or
-    as `users.check_may_act_for`. Profile.DoesNotExist: it was deleted at the same time. Unused files are removed.
+    Raises ValidationError, by column: a text too long, settings that break a rule; PermissionDenied: another user's
+    file, or as `users.check_may_act_for`; Profile.DoesNotExist if it was deleted. Unused files are removed.
     """
     unknown = set(values) - CHANGEABLE
     if unknown:
@@ -170,12 +170,12 @@ def _check_files(profile: Profile, files: list[Asset | None]) -> None:
 
 
 def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> None:
-    """Show the picture of the linked chat account, or the user's own. Raises as `change`."""
+    """Show the picture of the linked chat account, or the user's own. Raises PermissionDenied, Profile.DoesNotExist."""
     change_setting(profile, "avatarSettings", "mirrorChat", value=is_mirrored, by=by)
 
 
 def change_setting(profile: Profile, key: str, name: str, *, value: Any, by: User | None) -> None:
-    """Set one setting; the others stay as they are stored. Raises as `change`."""
+    """Set one setting and keep the stored ones. Raises ValidationError, PermissionDenied, Profile.DoesNotExist."""
     with changing(profile.pk, by=by) as block:
         chosen = settings_schema.filled(block.profile.settings)
         chosen[key][name] = value

@@ -1,4 +1,4 @@
-"""The entries that a section lists in its configuration: rows of the catalogues, and skills of one's own.
+"""The entries that a section lists in its configuration: rows of the catalogues, and the user's own skills.
 
 Each entry has a key: the id of a catalogue row, kind and id of music, or a digest of a skill.
 """
@@ -37,7 +37,7 @@ CATALOGUES: dict[str, type[Model]] = {type_: catalogue.model for type_, catalogu
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry as pages show it. `facts`: distinguish entries of the same title; `svg`: the icon of a skill."""
+    """An entry as pages show it. `facts`: distinguish entries of equal titles; `svg`: the icon of a skill."""
 
     key: str
     title: str
@@ -54,7 +54,7 @@ def key_of(entry: Json) -> str:
 
 
 def entries_of(section: Section) -> list[Entry]:
-    """The entries in their order, with a note on rows that are no longer in the catalogue. At most 1 query."""
+    """Return the entries in order, with a note on rows that are no longer in the catalogue. At most 1 query."""
     stored = _stored(section)
     if section.type not in CATALOGUES:
         return [Entry(key_of(skill), skill["label"], skill["iconName"], skill["iconSvg"]) for skill in stored]
@@ -63,7 +63,7 @@ def entries_of(section: Section) -> list[Entry]:
 
 
 def search(type: str, words: str) -> list[Entry]:
-    """Rows of the type's catalogue whose name holds `words`, at most FOUND. 1 query."""
+    """Return at most FOUND rows of the type's catalogue whose names hold `words`. 1 query."""
     model = CATALOGUES[type]
     name = "name" if model is Game else "title"
     rows = model._default_manager.filter(**{f"{name}__icontains": words}).order_by(name, "pk")
@@ -71,8 +71,8 @@ def search(type: str, words: str) -> list[Entry]:
 
 
 def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> None:
-    """Put a row of the catalogue at the end. ValidationError: there is no such row, it is there already, or the section
-    is full."""
+    """Put a row of the catalogue at the end. Raises ValidationError: the row does not exist, is listed already, or the
+    section is full."""
     with _changing(profile, pk, by) as (section, entries):
         entry = _of_key(section.type, key)
         if not _rows_of(section.type, [entry]):
@@ -83,7 +83,7 @@ def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> None:
 
 
 def add_skill(*, profile: Profile, pk: str, label: str, icon_name: str, icon_svg: str, by: User | None) -> None:
-    """ValidationError: an unsafe drawing, a skill that is there already, too many of them."""
+    """Put a skill at the end. Raises ValidationError: unsafe drawing, skill listed already, or section full."""
     with _changing(profile, pk, by) as (section, entries):
         skill = {"label": label, "iconName": icon_name, "iconSvg": icon_svg}
         if section.type != SectionType.ABOUT_ME:
@@ -94,13 +94,13 @@ def add_skill(*, profile: Profile, pk: str, label: str, icon_name: str, icon_svg
 
 
 def remove(*, profile: Profile, pk: str, key: str, by: User | None) -> None:
-    """ObjectDoesNotExist, here and below: the section or the entry does not exist (any more)."""
+    """Remove the entry. Raises ObjectDoesNotExist where the section or the entry does not exist."""
     with _changing(profile, pk, by) as (_, entries):
         entries.pop(_place(entries, key))
 
 
 def move(*, profile: Profile, pk: str, key: str, places: int, by: User | None) -> None:
-    """Up by one place (-1) or down (1); at the end nothing happens."""
+    """Move the entry up by one place (-1) or down (1), unless at the end. Raises ObjectDoesNotExist."""
     with _changing(profile, pk, by) as (_, entries):
         place = _place(entries, key)
         entries.insert(min(max(place + places, 0), len(entries) - 1), entries.pop(place))
@@ -119,7 +119,7 @@ def _changing(profile: Profile, pk: str, by: User | None) -> Iterator[tuple[Sect
 
 
 def _stored(section: Section) -> list[Json]:
-    """A copy; empty where the configuration is of another shape."""
+    """Return a copy of the entries; empty where the configuration is of another shape."""
     value: Json = section.config
     for name in PATHS[section.type]:
         value = value.get(name) if isinstance(value, dict) else None
@@ -145,7 +145,7 @@ def _place(stored: Sequence[Json], key: str) -> int:
 
 
 def _of_key(type: str, key: str) -> Json:
-    """The entry that a configuration holds for this key. ObjectDoesNotExist: it is none."""
+    """Return the entry that a configuration holds for this key. Raises ObjectDoesNotExist."""
     if type == SectionType.MUSIC:
         kind, _, music_id = key.partition(":")
         if kind not in MUSIC_KINDS or problem_of_text(music_id, 100, min_length=1):

@@ -1,4 +1,4 @@
-"""Badge tiers that views, likes and comments unlock. What is unlocked stays so when the counter falls again."""
+"""Unlock badge tiers by views, likes and comments. A tier stays unlocked when the counter falls again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
     """Give users whose counters have changed the tiers that these have reached; return the number of tiers.
 
     `after_batch` is called between transactions and may renew a lease. A new badge is added with its first tier,
-    enabled, behind the user's other badges.
+    enabled, after the user's other badges.
     """
     given = 0
     due = UserDocument.objects.filter(unlock_due=True).order_by("pk").values_list("profile_id", flat=True)
@@ -35,8 +35,8 @@ def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
 
 @transaction.atomic
 def have_everybody_checked() -> int:
-    """After a change of the catalogue's tiers: how many users the next `unlock` looks at. Rows are locked in the order
-    of their ids, as everywhere, and after documents of profiles."""
+    """After a change of the catalogue's tiers, have the next `unlock` check users; return their number. Rows are locked
+    in the order of their ids, as everywhere, and after documents of profiles."""
     rows = UserDocument.objects.select_for_update(no_key=True).filter(unlock_due=False)
     marked, last = 0, ""
     while batch := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:MARKED_AT_ONCE]):
@@ -46,7 +46,7 @@ def have_everybody_checked() -> int:
 
 
 def reached(badge: Badge, counter: int) -> list[int]:
-    """The tiers of the badge that this count unlocks."""
+    """Return the tiers of the badge that this count unlocks."""
     return [tier.tier for tier in badge.sorted_tiers if tier.threshold <= counter]
 
 
@@ -79,7 +79,7 @@ def _unlock(rows: Iterable[UserDocument]) -> int:
 
 
 def _last_places(profile_ids: Iterable[str]) -> dict[str, int]:
-    """The highest `order` among the badges of each profile, custom ones too."""
+    """Return the highest `order` among the badges of each profile, custom ones included."""
     last: dict[str, int] = {}
     for model in (ProfileBadge, CustomBadge):
         rows = model._default_manager.filter(profile__in=profile_ids).values("profile").order_by()

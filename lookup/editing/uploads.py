@@ -1,7 +1,7 @@
 """Files that profiles show, in our own store: kept, counted, and removed when nothing shows them any more.
 
-What a file is, `dashboard.profile.media` has found out before. Booked first and written then: a crash
-leaves a row without its object, or an object without its row, and the job `sweep_assets` clears away both.
+`dashboard.profile.media` examines a file before. The row is written first, then the object: a crash leaves a row
+without its object, or an object without its row, and the job `sweep_assets` removes both.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from lookup.models import Asset
 MIB = 1024 * 1024
 QUOTA = 200 * MIB  # bytes of one user
 PREFIX = "uploads/"  # of every key: one bucket may hold other things too
-CARD = ".card.png"  # behind the key of a picture: the PNG that messengers get of it
-REMOVED_AT_ONCE = 100  # objects of a deleted account, before the answer is sent
-UNUSED_FOR = timedelta(days=1)  # then a file goes; as old is an object at least that has no row
+CARD = ".card.png"  # after the key of a picture: its PNG for messengers
+REMOVED_AT_ONCE = 100  # objects of a deleted account, removed before the answer is sent
+UNUSED_FOR = timedelta(days=1)  # of a file, and of an object without a row, before the job removes it
 BATCH = 200
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Entry(Protocol):
 
 
 class Store(Protocol):
-    """Of the settings, `STORAGES["uploads"]`: the same kind as the image host's."""
+    """The store of uploads, `STORAGES["uploads"]`: of the image host's kind."""
 
     def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None: ...
 
@@ -93,39 +93,39 @@ def bucket() -> Store:
 
 
 def key_of(path: str) -> str:
-    """The key of an asset's file in the store."""
+    """Return the key of an asset's file in the store."""
     return f"{PREFIX}{path}"
 
 
 def card_key_of(path: str) -> str:
-    """The key of the picture as a PNG, which the first request for it stores."""
+    """Return the key of the picture as a PNG, which the first request for it stores."""
     return f"{key_of(path)}{CARD}"
 
 
 def most(kind: Kind, mime: str = "") -> int:
-    """The maximal size in bytes; without a type, the largest of any type of the kind."""
+    """Return the maximal size in bytes; without a MIME type, the largest of any type of the kind."""
     is_film = kind is Kind.BACKGROUND and (not mime or mime.startswith("video/"))
     return MAX_VIDEO if is_film else MAX_SIZE[kind]
 
 
 def check_size(size: int, kind: Kind, mime: str = "") -> None:
-    """ValidationError, with a sentence."""
+    """Raise ValidationError, with a sentence, for a file that is too large."""
     if size > most(kind, mime):
         allowed = most(kind, mime) // MIB
         raise ValidationError(f"This file has {size / MIB:.1f} MB; at most {allowed} MB are allowed.", code="large")
 
 
 def used_by(user: User) -> int:
-    """Bytes of the user's files. 1 query."""
+    """Return the bytes of the user's files. 1 query."""
     return Asset.objects.filter(owner=user).aggregate(sum=Sum("size"))["sum"] or 0
 
 
 def store(*, user: User, kind: Kind, path: Path, facts: Facts, by: User | None) -> Asset:
     """Keep the file at `path`, which is moved away or copied, as an upload of the user.
 
-    ValidationError, with a sentence: too large, over the quota, or the store does not answer. PermissionDenied as
-    `users.check_may_act_for`; User.DoesNotExist: the account has been deleted meanwhile. Call it outside of a
-    transaction: what the store has taken, no rollback takes back.
+    Raises ValidationError, with a sentence: too large, over the quota, or the store does not answer; PermissionDenied
+    as `users.check_may_act_for`; User.DoesNotExist if the account was deleted. Call it outside of a transaction: a
+    rollback does not remove the object.
     """
     size = path.stat().st_size
     check_size(size, kind, facts.mime)
@@ -172,7 +172,7 @@ def _book(user: User, kind: Kind, facts: Facts, size: int, by: User | None) -> A
 
 
 def unused() -> Q:
-    """Of assets in our store: nothing shows them."""
+    """Return the condition of assets in our store that nothing shows."""
     shown = Q()
     for relation in Asset._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
@@ -183,20 +183,20 @@ def unused() -> Q:
 
 @transaction.atomic
 def release(*asset_ids: str | None) -> int:
-    """Remove those of these files that nothing shows any more, object and row; how many there were.
+    """Remove files that nothing shows any more, object and row; return their number.
 
-    Call it after the change that let go of them, in its transaction or behind it. None means no file.
+    Call it after the change that stopped showing them, in its transaction or after it. None means no file.
     """
     wanted = sorted({pk for pk in asset_ids if pk is not None})
     list(Asset.objects.select_for_update().filter(pk__in=wanted).order_by("pk").values_list("pk"))
-    gone = list(Asset.objects.filter(unused(), pk__in=wanted))  # locked: no other row can name them again
-    Asset.objects.filter(pk__in=[asset.pk for asset in gone]).delete()
-    _remove_after_commit([asset.path for asset in gone])
-    return len(gone)
+    unshown = list(Asset.objects.filter(unused(), pk__in=wanted))  # locked: no other row can name them again
+    Asset.objects.filter(pk__in=[asset.pk for asset in unshown]).delete()
+    _remove_after_commit([asset.path for asset in unshown])
+    return len(unshown)
 
 
 def mark_unused(*asset_ids: str) -> None:
-    """Have those of these files that nothing shows removed after UNUSED_FOR, or when their owner needs the room."""
+    """Have files that nothing shows removed after UNUSED_FOR, or when their owner needs the room."""
     Asset.objects.filter(unused(), pk__in=asset_ids).update(unused_since=timezone.now())
 
 
@@ -238,9 +238,9 @@ def _remove_unknown(keys: Collection[str]) -> int:
 
 
 def delete_of_user(user: User) -> None:
-    """Receiver of `user_deleted`: the objects go after the commit, the rows with their owner.
+    """Receiver of `user_deleted`: delete the objects after the commit; the rows go with their owner.
 
-    What the store does not remove at once is left to the job.
+    The job removes what the store does not remove at once.
     """
     kept = Asset.objects.filter(owner=user, size__isnull=False).order_by("pk")
     _remove_after_commit(list(kept.values_list("path", flat=True)[:REMOVED_AT_ONCE]))
@@ -252,7 +252,7 @@ def _remove_after_commit(paths: Collection[str]) -> None:
 
 
 def _remove(paths: Collection[str]) -> None:
-    """An object that stays has no row, and the job finds it."""
+    """Remove the objects. One that stays has no row, and the job finds it."""
     for path in paths:
         bucket().remove(key_of(path))
         bucket().remove(card_key_of(path))

@@ -22,7 +22,7 @@ class UnlockRule(models.TextChoices):
 
 
 class Badge(models.Model):
-    """A badge of the catalogue; its artwork lies under ASSET_URL/badges/<catalog>/."""
+    """A badge of the catalogue; its artwork is under ASSET_URL/badges/<catalog>/."""
 
     id = models.SlugField(max_length=32, primary_key=True)
     catalog = models.SlugField(max_length=32, default="standard")
@@ -41,7 +41,7 @@ class Badge(models.Model):
 
     @cached_property
     def sorted_tiers(self) -> list[BadgeTier]:
-        """The lowest first, as they were when this object was first asked."""
+        """Return the tiers, lowest first, cached by this object."""
         return sorted(self.tiers.all(), key=lambda tier: tier.tier)
 
 

@@ -100,7 +100,7 @@ class ProfileDay(models.Model):
 
 
 class LinkDay(models.Model):
-    """Clicks on a link on a day (UTC). The database does not check the link, as above."""
+    """Clicks on a link on a day (UTC). The database does not check the link, as in ProfileDay."""
 
     link = models.ForeignKey(Link, on_delete=models.CASCADE, related_name="days", db_constraint=False)
     day = models.DateField(db_index=True)

@@ -48,7 +48,7 @@ class UserDocument(models.Model):
 
 
 class ProfileDocument(models.Model):
-    """All that the lookups and leaderboards say of a profile and its user, as JSON text; counters aside.
+    """All that the lookups and leaderboards say of a profile and its user, as JSON text, except counters.
 
     It is stale, and rendered at the next read, where `fingerprint` names other settings and forms than today's, or
     `user_version` another `User.public_version` than the user's. `earlier` and `leaderboard` end where the number of

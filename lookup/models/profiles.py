@@ -56,10 +56,10 @@ def _asset() -> models.ForeignKey[Asset | None, Asset | None]:
 
 
 class Profile(models.Model):
-    """A profile of a user: the main one, which is user-wide, or that of an alias.
+    """A profile of a user: the main one, which is user-wide, or the profile of an alias.
 
-    `settings` holds differences from the defaults (lookup.shapes.settings_schema). Rows of a profile are changed
-    inside `lookup.editing.profiles.changing`.
+    `settings` holds differences from the defaults (lookup.shapes.settings_schema). Rows of a profile are changed inside
+    `lookup.editing.profiles.changing`.
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)

@@ -94,7 +94,7 @@ class MediaTitle(models.Model):
 
 
 class MusicItem(models.Model):
-    """`artist` is a track's or an album's, `album` a track's alone."""
+    """`artist` is a track's or an album's, `album` only a track's."""
 
     class Kind(models.TextChoices):
         TRACK = "track", "Track"

@@ -87,11 +87,11 @@ class ProfileBlock(models.Model):
 
 
 class Report(models.Model):
-    """A visitor says that a profile of `user`, or a comment or reply there, breaks the rules; staff decide.
+    """A report that a profile of `user`, or a comment or reply there, breaks the rules; staff decide.
 
-    `name`: of the page. `comment_text` and `author` keep what was reported after the comment is gone; both are empty
-    for a profile. `decided_at`: None while the report is open. The
-    database does not check the rows that it names: a release that does not know this table deletes them, too.
+    `name`: of the page. `comment_text` and `author` keep what was reported after the comment is deleted; both are empty
+    for a profile. `decided_at`: None while the report is open. The database does not check the rows that it names: a
+    release that does not know this table deletes them, too.
     """
 
     class Reason(models.TextChoices):

@@ -15,20 +15,20 @@ validate_file_name = RegexValidator(r"\A[A-Za-z0-9_-][A-Za-z0-9._-]*\Z", "Use th
 
 
 def validate_svg(value: str) -> None:
-    """ValidationError for an SVG that could do more than be drawn."""
+    """Raise ValidationError for an SVG that could do more than be drawn."""
     problems = svg_problems(value)
     if problems:
         raise ValidationError(problems)
 
 
 def validate_tags(value: object) -> None:
-    """ValidationError for what is no list of tags."""
+    """Raise ValidationError for what is no list of tags."""
     if problem := TAGS.problem_of(value):
         raise ValidationError(problem)
 
 
 def validate_target(url: str) -> None:
-    """ValidationError for what is neither a web address nor `mailto:` and an e-mail address."""
+    """Raise ValidationError for what is neither a web address nor `mailto:` and an e-mail address."""
     scheme, _, address = url.partition(":")
     if scheme.lower() == "mailto":
         validate_email(address)

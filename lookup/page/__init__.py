@@ -1,1 +1,1 @@
-"""What the public profile page shows, made ready for its template: the template only writes it down."""
+"""What the public profile page shows, prepared for its template."""

@@ -1,7 +1,7 @@
 """The owner's colours and shapes, as a style sheet of their own: the policy of the page knows no inline style.
 
 The content of the sheet is in its address, so it needs no database, and browsers keep it for ever. Every value is
-parsed into a number or a colour and written anew. Text stays readable whatever the owner chose: colours are moved
+parsed into a number or a colour and written again from that. Text stays readable with every choice: colours are moved
 towards black or white until they are (WCAG 2.2, 1.4.3).
 """
 
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-VERSION = "1"  # another number for another way of writing the same values
+VERSION = "1"  # to raise when values are written in another way
 _HEX = re.compile(r"[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
 READABLE = 5.0  # contrast
@@ -42,7 +42,7 @@ _LIMITS = {"angle": (0, 360), "blur": (0, 40), "opacity": (70, 100), "radius": (
 
 
 def address(settings: Settings) -> str:
-    """Of the style sheet of these settings; empty where they say nothing."""
+    """Return the address of the style sheet of these settings; empty where they set nothing."""
     colors = settings["colorsSettings"]
     asked = {name: settings[key][field].removeprefix("#") for name, (key, field) in _COLORS.items()}
     asked["accent"] = asked["accent"] or colors["primaryColor"].removeprefix("#")
@@ -65,7 +65,7 @@ def _plain(value: float) -> str:
 
 
 def sheet(asked: Mapping[str, str]) -> str:
-    """The style sheet that an address asks for; what it says wrongly is left out."""
+    """Return the style sheet that an address asks for; its invalid values are left out."""
     colors = {
         name: color for name in ("accent", "text", "ground", "ground2", "border") if (color := _color(name, asked))
     }
@@ -129,14 +129,14 @@ def _number(name: str, asked: Mapping[str, str]) -> float | None:
 
 
 def _readable(color: Color, ground: Color) -> Color:
-    """The colour, or the nearest one on its way to black or white that can be read on the ground."""
+    """Return the colour, or the nearest one on its way to black or white that can be read on the ground."""
     target = BLACK if _luminance(ground) > _MIDDLE else WHITE
     steps = (_mixed(color, target, step / 20) for step in range(21))
     return next((mixed for mixed in steps if contrast(mixed, ground) >= READABLE), target)
 
 
 def contrast(first: Color, second: Color) -> float:
-    """From 1 to 21 (WCAG 2.2)."""
+    """Return the contrast, from 1 to 21 (WCAG 2.2)."""
     low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 

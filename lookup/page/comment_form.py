@@ -10,8 +10,8 @@ from lookup.social import comments
 
 
 class CommentForm(forms.Form):
-    """`pk`: the id of the comment that it makes, so that sending it twice makes one. `status` and `seconds_left`: of
-    the answer that shows the form again."""
+    """`pk`: the id of the new comment, so that sending it twice makes one. `status` and `seconds_left`: of the answer
+    that shows the form again."""
 
     status = 200
     seconds_left = 0
@@ -28,6 +28,6 @@ class CommentForm(forms.Form):
         self._by = by
 
     def clean_content(self) -> str:
-        """Browsers send line breaks as two characters, and count them as one."""
+        """Count a line break, which browsers count as one character but send as two, as one."""
         content: str = self.cleaned_data["content"].replace("\r\n", "\n")
         return content if self._by is None else comments.validated(content, by=self._by)

@@ -1,4 +1,4 @@
-"""Icons that users drew, as pictures: an <img> runs nothing and loads nothing, whatever the drawing contains."""
+"""Icons that users drew, as pictures: an <img> runs nothing and loads nothing from the drawing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VISIBLE = "#6d7d75"  # at least 3:1 on the light and on the dark ground of an ic
 
 @functools.lru_cache(maxsize=256)
 def picture(svg: str, color: str = "") -> str:
-    """A data URL of the icon; empty where it is none that may be stored.
+    """Return a data URL of the icon; empty for an icon that may not be stored.
 
     Parts of the drawing without a colour of their own get `color`: black would not be seen on a dark page.
     """

@@ -36,7 +36,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a rank moved. `kind`: up, down, new or same; `short`: beside its mark."""
+    """A change of rank. `kind`: up, down, new or same; `short`: shown next to its mark."""
 
     kind: str
     words: str
@@ -72,15 +72,15 @@ BOARDS = {
 
 
 def person(row: PersonRow, name: str = "") -> Person:
-    """`name`: an alias with a profile of its own. Leaves out a picture that is mirrored from the chat platform: a
-    reader of the list makes no request to it."""
+    """Return a person. `name`: an alias with a profile of its own. Leaves out a picture that is mirrored from the chat
+    platform: a reader of the list makes no request to it."""
     path = "" if row.mirrors_chat else row.avatar_path
     avatar = url_policy.own(addresses.upload(path)) if path else ""
     return Person(name or row.username, row.display_name, row.is_verified, avatar, tint_of(row.id))
 
 
 def tint_of(user_id: str) -> int:
-    """The number of the user's colour, from 1."""
+    """Return the number of the user's colour, from 1."""
     return crc32(user_id.encode()) % TINTS + 1
 
 

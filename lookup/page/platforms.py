@@ -25,7 +25,7 @@ _DRAWINGS = {name: drawing for drawing, names in _NAMES.items() for name in name
 
 @functools.lru_cache(maxsize=1_000)
 def drawing(platform: str, host: str) -> str:
-    """The id of the drawing. `host`: of the link, a mail address, or "" for a text to copy."""
+    """Return the id of the drawing. `host`: of the link, a mail address, or "" for a text to copy."""
     names = (platform.strip().lower().replace(" ", "-"), host.lower(), *reversed(host.lower().split(".")[:-1]))
     known = next((_DRAWINGS[name] for name in names if name in _DRAWINGS), "")
     return known or (TEXT if not host else MAIL if "@" in host else WEB)

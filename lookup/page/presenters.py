@@ -105,7 +105,7 @@ class Comment:
 
 
 def picture(asset: Json | None, *, caption: str = "", span: str = "") -> Picture | None:
-    """An asset, if it is one that a page can show."""
+    """Return an asset, if it is one that a page can show."""
     if asset is None:
         return None
     is_video = asset["mime"].startswith("video/")
@@ -116,13 +116,13 @@ def picture(asset: Json | None, *, caption: str = "", span: str = "") -> Picture
 
 
 def image(asset: Json | None) -> str:
-    """The address of an asset that is a still or moving picture but no film; empty for any other."""
+    """Return the address of a still or moving picture that is no film; empty for any other asset."""
     shown = picture(asset)
     return "" if shown is None or shown.is_video else shown.src
 
 
 def card(asset: Json | None) -> Card | None:
-    """The asset where messengers show it, else a PNG of it; None: there is none, as of a drawing (SVG)."""
+    """Return the asset where messengers show it, else a PNG of it; None where there is none, as of a drawing (SVG)."""
     if asset is None or not (src := image(asset)):
         return None
     mime, width, height = asset["mime"], asset["width"], asset["height"]
@@ -138,19 +138,19 @@ def card(asset: Json | None) -> Card | None:
 
 
 def avatar(asset: Json | None, user_id: str) -> str:
-    """The picture of the profile; empty where it has none."""
+    """Return the picture of the profile; empty where it has none."""
     if asset is not None and asset["url"] == addresses.mirrored_avatar(user_id):
         return url_policy.on_page(asset["url"])
     return image(asset)
 
 
 def badges(found: Iterable[Json]) -> list[Badge]:
-    """The enabled ones."""
+    """Return the enabled badges."""
     return [_badge(one) for one in found if one["enabled"]]
 
 
 def _badge(one: Json) -> Badge:
-    """With the artwork and words of the tier that was selected, or of the highest one that is unlocked."""
+    """Return the badge with the artwork and words of the selected tier, or of the highest unlocked one."""
     unlocked = [tier for tier in one["tiers"] if tier["unlocked"]]
     selected = [tier for tier in unlocked if tier["selected"]] or unlocked
     if selected:
@@ -161,7 +161,7 @@ def _badge(one: Json) -> Badge:
 
 
 def links(found: Iterable[Json], name: str) -> list[Link]:
-    """Those that a browser may follow, and texts to copy. `name`: whose page this is, as its address says."""
+    """Return links that a browser may follow, and texts to copy. `name`: whose page this is, as its address says."""
     shown = []
     for one in found:
         drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["icon"])
@@ -184,7 +184,7 @@ def projects(found: Iterable[Json]) -> list[Project]:
 
 
 def tracks(found: Iterable[Json]) -> list[Track]:
-    """Those whose file a browser can play."""
+    """Return the tracks whose file a browser can play."""
     return [
         Track(
             title=one["title"],
@@ -206,8 +206,8 @@ def gallery(found: Iterable[Json]) -> list[Picture]:
 
 
 def comments(rows: Iterable[CommentRow], replies: Mapping[str, list[CommentRow]] = NO_REPLIES) -> list[Comment]:
-    """`replies`: the shown ones, by comment. Leaves out pictures that authors mirror from the chat platform: a reader
-    of the page makes no request to it."""
+    """Return the comments. `replies`: the shown ones, by comment. Leaves out pictures that authors mirror from the chat
+    platform: a reader of the page makes no request to it."""
     return [
         Comment(
             id=row.id,

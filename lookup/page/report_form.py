@@ -30,7 +30,7 @@ class ReportForm(forms.Form):
     text.needed_when = "needed for “Something else”"  # type: ignore[attr-defined]  # read by the template of fields
 
     def clean(self) -> dict[str, Any]:
-        """Any: of the form's fields. Browsers send line breaks as two characters, and count them as one."""
+        """Count a line break, which browsers send as two characters, as one. Any: of the form's fields."""
         given = self.cleaned_data
         if "text" in given:
             try:

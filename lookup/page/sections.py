@@ -1,4 +1,4 @@
-"""The sections of a profile page, in their order, each with what its template writes down."""
+"""The sections of a profile page, in order, each with what its template shows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One heading and its content. Of the lists, those that the section has are filled."""
+    """One heading and its content. Only the lists that the section has are filled."""
 
     id: str
     kind: str
@@ -65,7 +65,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What sections are made of, beside their own configuration."""
+    """What sections show in addition to their own configuration."""
 
     settings: dict[str, Json]
     projects: list[Json]
@@ -75,7 +75,7 @@ class Material:
 
 
 def shown(found: Iterable[Json], material: Material) -> list[Section]:
-    """The sections that have something to show, then what is in none of them: projects, pictures, the player."""
+    """Return the sections that have something to show, then what is in none of them: projects, pictures, the player."""
     made = [_section(one, material) for one in found]
     return [section for section in [*made, *_rest(made, material)] if not section.is_empty()]
 
@@ -173,7 +173,7 @@ def _music(one: Json, material: Material) -> Json:
 
 
 def _cards(found: Iterable[tuple[str, str, list[str | int | None]]]) -> Json:
-    """Facts that are not known are left out."""
+    """Return the cards of entries, without facts that are not known."""
     return {
         "cards": [
             Card(title, url_policy.own(image), [str(fact) for fact in facts if fact]) for title, image, facts in found

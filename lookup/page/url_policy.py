@@ -1,6 +1,6 @@
-"""Which addresses a profile page may name. Pure rules over the settings.
+"""The rules for addresses that a profile page may name. Pure rules over the settings.
 
-Pictures and sounds come from our own origins alone; links of the user lead to http, https and mailto.
+Pictures and sounds come only from our own origins; links of the user lead to http, https and mailto.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINKS = (*WEB, "mailto")
 
 
 def own(url: str) -> str:
-    """A file on the upload CDN or among the assets, as `on_page`; empty for any other address."""
+    """Return a file on the upload CDN or among the assets, as `on_page`; empty for any other address."""
     for base in (settings.UPLOAD_CDN_URL, settings.ASSET_URL):
         if url.startswith(f"{base}/") and _PATH.match(url.removeprefix(f"{base}/")):
             return on_page(url)
@@ -27,12 +27,12 @@ def own(url: str) -> str:
 
 
 def on_page(url: str) -> str:
-    """An address of ours as a page names it: without our own origin, so that it works under every name of the host."""
+    """Return an address of ours without our own origin, so that it works under every name of the host."""
     return url.removeprefix(settings.BASE_URL) if url.startswith(f"{settings.BASE_URL}/") else url
 
 
 def outside(url: str, schemes: tuple[str, ...] = WEB) -> str:
-    """An address that a user gave, where a browser may follow it; empty where not."""
+    """Return an address that a user gave, where a browser may follow it; else ""."""
     if _UNSAFE.search(url):
         return ""
     try:
@@ -44,7 +44,7 @@ def outside(url: str, schemes: tuple[str, ...] = WEB) -> str:
 
 
 def host(url: str) -> str:
-    """The host of an address in Punycode (RFC 3492), so that look-alikes differ, or the mail address."""
+    """Return the host of an address in Punycode (RFC 3492), so that look-alikes differ, or the mail address."""
     parts = urlsplit(url)
     name = parts.hostname or parts.path
     try:
@@ -54,7 +54,7 @@ def host(url: str) -> str:
 
 
 def media_sources() -> tuple[str, ...]:
-    """The origins of uploads and assets, where they are others than ours: what the page's policy lets in."""
+    """Return the origins of uploads and assets, where they are not ours: the page's policy allows them."""
     bases = (settings.UPLOAD_CDN_URL, settings.ASSET_URL)
     return tuple(dict.fromkeys(origin(base) for base in bases if origin(base) != origin(settings.BASE_URL)))
 

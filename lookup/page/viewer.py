@@ -13,8 +13,8 @@ from lookup.social import threads
 
 @dataclass(frozen=True)
 class Viewer:
-    """`vote`: whether they like the profile, None without a vote. `liked`: ids of comments. `here`: where forms lead
-    back to."""
+    """`vote`: whether they like the profile, None without a vote. `liked`: ids of comments. `here`: the path that forms
+    lead back to."""
 
     id: str
     here: str
@@ -29,12 +29,12 @@ class Viewer:
 
 
 def of_page(page: ProfilePage, viewer: User, here: str) -> Viewer:
-    """At most 3 queries."""
+    """Return the viewer of a profile page. At most 3 queries."""
     return of_comments(page.user, page.comments, viewer, here, has_votes=page.has_votes)
 
 
 def of_comments(user: UserRow, shown: list[Comment], viewer: User, here: str, *, has_votes: bool = False) -> Viewer:
-    """At most 3 queries; 1 where the viewer is the owner."""
+    """Return the viewer of a page of comments. At most 3 queries; 1 where the viewer is the owner."""
     is_owner = viewer.pk == user.id
     ids = [one.id for comment in shown for one in (comment, *comment.replies)]
     return Viewer(

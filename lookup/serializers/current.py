@@ -92,7 +92,7 @@ class ProfileSerializer(CompiledSerializer[Profile]):
     MIRRORED = {"mime": "image/png", "width": None, "height": None, "duration": None}
 
     def of(self, one: WholeProfile) -> Json:
-        """The profile with its settings filled in."""
+        """Return the profile with its settings filled in."""
         shown = {**self.to_representation(one.profile), "settings": one.settings}
         if one.settings["avatarSettings"]["mirrorChat"]:
             shown["avatar"] = {"url": addresses.mirrored_avatar(one.profile.user_id), **self.MIRRORED}
@@ -222,7 +222,7 @@ _COMMENT = CommentSerializer()
 
 
 def comments_json(count: int, shown: Iterable[CommentRow]) -> bytes:
-    """`comments`: how many there are, and the first ones."""
+    """Return `comments`: how many there are, and the first ones."""
     return utf8(f'{{"count":{count},"items":[{",".join([_COMMENT.to_json(row) for row in shown])}]}}')
 
 

@@ -38,7 +38,7 @@ def iso(timestamp: datetime) -> str:
 
 
 def number(value: float) -> int | float:
-    """A whole number without a fraction, as JSON's readers write it."""
+    """Return a whole number without a fraction, as JSON's readers write it."""
     return int(value) if float(value).is_integer() else value
 
 
@@ -48,7 +48,7 @@ class Timestamp(serializers.Field[datetime, Any, str, datetime]):
         return iso(value)
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        """ISO 8601 with a time zone, to the microsecond; read in UTC."""
+        """Read ISO 8601 with a time zone, to the microsecond, in UTC."""
         if isinstance(value, str) and _MOMENT.fullmatch(value):
             try:
                 return datetime.fromisoformat(value).astimezone(UTC)
@@ -119,7 +119,7 @@ class UploadUrl(serializers.Field[Asset, Any, str, Asset]):
     """The URL of an asset; "" where there is none."""
 
     def get_attribute(self, instance: Any) -> Any:
-        """Any: rows of every model that names an asset. DRF would leave None alone."""
+        """Return the asset or None, which DRF would not pass on. Any: rows of every model that names an asset."""
         return super().get_attribute(instance) or ""
 
     def to_representation(self, value: Asset | str) -> str:
@@ -199,7 +199,7 @@ def read_picture(value: Any, path: str, problems: Problems) -> AssetFacts | Mirr
 
 
 def _read_url(parsed: Callable[[str], Found], value: Any, path: str, problems: Problems) -> Found | None:
-    """Return what `parsed` makes of a URL. It raises ValueError, with a sentence, for one that is refused."""
+    """Return what `parsed` makes of a URL. It raises ValueError, with a sentence, for a refused one."""
     try:
         if problem := _URL.problem_of(value):
             raise ValueError(problem)
@@ -214,7 +214,7 @@ def _is_mirrored(url: str) -> bool:
 
 
 def _upload_path(url: str) -> str:
-    """Return the path of the file that is uploaded there."""
+    """Return the path of the file that is uploaded at `url`."""
     prefix = addresses.upload("")
     if not url.startswith(prefix):
         raise ValueError(f"Must lie under UPLOAD_CDN_URL, which is set to {settings.UPLOAD_CDN_URL}.")

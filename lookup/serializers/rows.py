@@ -26,7 +26,7 @@ Json = dict[str, Any]  # Any: a JSON value
 
 
 class UserRow(NamedTuple):
-    """A user and the document of one of its profiles. `texts`: the columns that were asked for, in that order."""
+    """A user and the document of one of its profiles. `texts`: the requested columns, in that order."""
 
     id: str
     uid: int
@@ -141,7 +141,7 @@ class ShownBadge:
 
 @dataclass
 class WholeProfile:
-    """A profile with all of its rows, each list in shown order; hidden rows too, sections aside."""
+    """A profile with all of its rows, each list in shown order; with hidden rows, except hidden sections."""
 
     profile: Profile
     settings: dict[str, Json]

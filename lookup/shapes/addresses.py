@@ -6,32 +6,32 @@ from infrastructure.settings_cache import from_settings
 
 
 def upload(path: str) -> str:
-    """An uploaded file."""
+    """Return the URL of an uploaded file."""
     return f"{_of('UPLOAD_CDN_URL')}/{path}"
 
 
 def card(path: str) -> str:
-    """An uploaded picture as a PNG."""
+    """Return the URL of an uploaded picture as a PNG."""
     return f"{_of('BASE_URL')}/uploads/{path}/card.png"
 
 
 def badge_image(catalog: str, image: str) -> str:
-    """Artwork of the badge catalogue."""
+    """Return the URL of artwork of the badge catalogue."""
     return f"{badge_images()}{catalog}/{image}"
 
 
 def badge_images() -> str:
-    """The prefix of URLs of artwork."""
+    """Return the prefix of URLs of artwork."""
     return f"{_of('ASSET_URL')}/badges/"
 
 
 def mirrored_avatar(user_id: str) -> str:
-    """Redirects to the user's current picture on the chat platform."""
+    """Return the URL that redirects to the user's current picture on the chat platform."""
     return f"{_of('BASE_URL')}/api/chat/avatar/{user_id}"
 
 
 def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
-    """The picture of a profile; `path`: its uploaded one, or ""."""
+    """Return the picture of a profile; `path`: its uploaded one, or ""."""
     if mirrors_chat:
         return mirrored_avatar(user_id)
     return upload(path) if path else None

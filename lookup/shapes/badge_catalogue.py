@@ -1,4 +1,4 @@
-"""The badges that the service comes with: plain data, beside the artwork in static/badges/standard/.
+"""The badges that the service comes with: plain data. Their artwork is in static/badges/standard/.
 
 `lookup.editing.catalogue_badges` puts them into the database, where staff may change them.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 CATALOG = "standard"
 
 BRONZE, SILVER, GOLD, PINE, EMBER = "#b0743f", "#7b8b93", "#c99526", "#2c8a6c", "#cf5a2b"
-# The colours of a ladder, by its number of tiers: the last step never looks like one in the middle.
+# The colours of tiers, by their number: the last one never looks like one in the middle.
 LADDERS = {
     2: (BRONZE, GOLD),
     3: (BRONZE, SILVER, GOLD),

@@ -129,7 +129,7 @@ class Definition:
 
     @property
     def row_ids(self) -> dict[str, str]:
-        """The includes whose rows the configuration names, by its keys."""
+        """Return the includes whose rows the configuration names, by its keys."""
         return {key: field.shape.include for key, field in self.config.items() if isinstance(field.shape, RowIds)}
 
 
@@ -252,12 +252,12 @@ DEFINITIONS: dict[str, Definition] = {type_: type_.definition for type_ in Secti
 
 
 def default(type: str) -> dict[str, Any]:
-    """The configuration of a new section; Any is JSON."""
+    """Return the configuration of a new section; Any is JSON."""
     return validated(type, {})
 
 
 def validated(type: str, config: object) -> dict[str, Any]:
-    """The complete configuration to store, with defaults for missing keys; ValidationError by path."""
+    """Return the complete configuration to store, with defaults for missing keys. Raises ValidationError by path."""
     if type not in DEFINITIONS:
         raise ValidationError({"type": ["Unknown type of section."]})
     problems: Problems = []
@@ -272,17 +272,17 @@ def validated(type: str, config: object) -> dict[str, Any]:
 
 
 def filled(type: str, stored: object) -> dict[str, Any] | None:
-    """The stored configuration as lookups show it, with defaults for missing keys; None where it is invalid."""
+    """Return the stored configuration as lookups show it, with defaults for missing keys; None where it is invalid."""
     problems: Problems = []
     complete: dict[str, Any] | None = DEFINITIONS[type].form.read(stored, "", problems) if type in DEFINITIONS else None
     return None if problems else complete
 
 
 def is_valid(type: str, stored: object) -> bool:
-    """Whether lookups may show a section with this configuration."""
+    """Return whether lookups may show a section with this configuration."""
     return filled(type, stored) is not None
 
 
 def description() -> str:
-    """Fields, rules and defaults of every type: the same text in every process until one of them changes."""
+    """Return fields, rules and defaults of every type: one text in every process until one of them changes."""
     return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])

@@ -44,12 +44,12 @@ class Field:
 
 
 def _shared(key: str, name: str, rule: SchemaRule, *, default: Any, old: str) -> Field:
-    """A setting that both earlier profiles have, under one name."""
+    """Return a setting that both earlier profiles have, under one name."""
     return Field(key, name, rule, default, earlier=old, leaderboard=old)
 
 
 def _customization(key: str, prefix: str) -> Iterator[Field]:
-    """The eight fields that the earlier form has for each of four parts of the page."""
+    """Yield the eight fields that the earlier form has for each of four parts of the page."""
     yield Field(key, "customization", _FLAG, default=False, earlier=f"{prefix}Customization")
     yield Field(key, "accentColor", _COLOR, default="", earlier=f"{prefix}AccentColor")
     yield Field(key, "opacity", _PERCENT, default=100, earlier=f"{prefix}Opacity")

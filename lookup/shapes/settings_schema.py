@@ -1,4 +1,4 @@
-"""The settings objects of a profile: keys, defaults, and the same settings in the two earlier profiles.
+"""The settings objects of a profile: their keys and defaults, and their names in the two earlier profiles.
 
 Pure rules over the table in `lookup.shapes.settings_fields`. A row stores what differs from the defaults; an answer
 shows everything. Any is JSON throughout.
@@ -38,7 +38,7 @@ _FROM_EARLIER = {old: (key, name) for old, key, name in _EARLIER + _LEADERBOARD}
 
 
 def filled(stored: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """All settings, in the order of the table. A stored value that is no longer valid gives way to the default."""
+    """Return all settings, in the order of the table. A stored value that is no longer valid becomes the default."""
     settings = {key: defaults.copy() for key, defaults in _DEFAULTS.items()}
     for field in _CHANGEABLE:
         settings[field.key][field.name] = field.default.copy()
@@ -54,9 +54,9 @@ def filled(stored: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def validated(given: object) -> dict[str, dict[str, Any]]:
-    """The part to store of settings that a client sent, complete or not: the differences from the defaults.
+    """Return the part to store of a client's settings, complete or not: the differences from the defaults.
 
-    ValidationError with the sentences for each path, such as `cardSettings.blur`.
+    Raises ValidationError with the sentences for each path, such as `cardSettings.blur`.
     """
     if not isinstance(given, Mapping):
         raise ValidationError({"settings": ["Must be an object."]})
@@ -89,17 +89,17 @@ def _validate_section(
 
 
 def _is_default(field: Field, value: object) -> bool:
-    """1.0 is another value than 1: what was given comes back as it was."""
+    """Return whether `value` is the default; 1.0 differs from 1, so that a value comes back as it was given."""
     return type(value) is type(field.default) and bool(value == field.default)
 
 
 def earlier_profile(filled: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The fields of the earlier form's profile that are settings, by their names there."""
+    """Return the fields of the earlier form's profile that are settings, by their names there."""
     return _renamed(_EARLIER, filled)
 
 
 def leaderboard_profile(filled: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The fields of a leaderboard entry's profile that are settings, by their names there."""
+    """Return the fields of a leaderboard entry's profile that are settings, by their names there."""
     return _renamed(_LEADERBOARD, filled)
 
 
@@ -108,7 +108,7 @@ def _renamed(names: Iterable[tuple[str, str, str]], filled: Mapping[str, Mapping
 
 
 def from_earlier(fields: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Settings from fields of either earlier profile, ready for `validated`; other fields are left out."""
+    """Return settings from fields of either earlier profile, ready for `validated`; other fields are left out."""
     settings: dict[str, dict[str, Any]] = {}
     for old, value in fields.items():
         if old in _FROM_EARLIER:
@@ -118,7 +118,7 @@ def from_earlier(fields: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the settings as answers show them."""
+    """Return the JSON Schema of the settings as answers show them."""
     return _object_schema({key: _object_schema(_field_schemas(fields)) for key, fields in _BY_KEY.items()})
 
 

@@ -58,7 +58,7 @@ class SchemaRule(Rule):
 
 
 def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_long: bool = False) -> str | None:
-    """`is_long`: the text may have several lines."""
+    """Return why a text is refused, or None. `is_long`: the text may have several lines."""
     if not isinstance(value, str):
         return "Must be a string."
     if len(value) > max_length:
@@ -74,12 +74,12 @@ def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_l
 
 
 def path_of(*parts: object) -> str:
-    """`cardSettings.blur`; names that a client sent are cut and made ASCII, so that every answer can carry them."""
+    """Return a path such as `cardSettings.blur`; names from a client are cut and made ASCII for every answer."""
     return ".".join(str(part)[:64].encode("ascii", "backslashreplace").decode() for part in parts)
 
 
 def joined(path: str, name: object) -> str:
-    """`path`, which may be empty, and one more name."""
+    """Return `path`, which may be empty, and one more name."""
     return f"{path}.{path_of(name)}" if path else path_of(name)
 
 
@@ -276,7 +276,7 @@ def read_integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Read:
 
 
 def read_pattern(pattern: re.Pattern[str], sentence: str) -> Read:
-    """Return a reader of texts that match; of others it says `sentence`."""
+    """Return a reader of texts that match; it answers a text that does not with `sentence`."""
 
     def read_it(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -331,7 +331,7 @@ def compiled_fields(form: AnyField, model: type[Model], **special: Read) -> dict
 
 
 def _reader(field: AnyField, model: type[Model]) -> Read:
-    """A field of a class of ours reads by itself; any other one by the column that it shows."""
+    """Return the reader of a field: of our classes their own, of any other class by the column that it shows."""
     source = str(field.source)
     absent: str | None = getattr(field, "absent", None)
     if absent is not None:

@@ -54,7 +54,7 @@ class _TooMuch(Exception):
 
 
 def svg_problems(svg: str) -> list[str]:
-    """Why the icon is refused, in sentences; empty when it may be stored."""
+    """Return why the icon is refused, in sentences; empty when it may be stored."""
     if (length := len(svg.encode("utf-8", "surrogatepass"))) > MAX_BYTES:
         return [f"The SVG has {length} bytes; at most {MAX_BYTES} are allowed."]
     if text_rules.find_unstorable(svg):
@@ -72,7 +72,7 @@ def svg_problems(svg: str) -> list[str]:
 
 
 def _local_name(element: ET.Element) -> str:
-    """The name without the namespace of SVG; any other namespace stays, and is in no list."""
+    """Return the name without the namespace of SVG; any other namespace stays, and is in no list."""
     return element.tag.removeprefix(_SVG)
 
 
@@ -122,7 +122,7 @@ def _problems_of_style(style: str) -> Iterator[str]:
 
 
 def _is_plain_value(value: str) -> bool:
-    """No function but those of colours and transforms, no address but `url(#id)`, nothing to disguise one."""
+    """Return whether all functions are colours or transforms, all addresses `url(#id)`, and none is disguised."""
     if "\\" in value or "/*" in value or "@" in value:
         return False
     if any(_NO_NAME.split(before.rstrip())[-1].lower() not in _FUNCTIONS for before in value.split("(")[:-1]):
@@ -131,7 +131,7 @@ def _is_plain_value(value: str) -> bool:
 
 
 def _problems_of_references(root: ET.Element) -> list[str]:
-    """Every reference must end in the drawing, and following them must come to an end soon."""
+    """Return problems of references: each must end in the drawing, after few steps."""
     targets = {own: element for element in root.iter() if (own := element.get("id"))}
     unknown = {name for element in root.iter() for name in _references(element) if name not in targets}
     if unknown:
@@ -152,7 +152,7 @@ def _references(element: ET.Element) -> Iterator[str]:
 
 
 def _count_drawn(element: ET.Element, targets: dict[str, ET.Element], known: dict[ET.Element, int], depth: int) -> int:
-    """How many elements are drawn for one. Circular references exceed MAX_DEPTH."""
+    """Return how many elements are drawn for one. Circular references exceed MAX_DEPTH."""
     if depth > MAX_DEPTH:
         raise _TooMuch(f"Elements are nested, or refer to one another, more than {MAX_DEPTH} deep.")
     if element not in known:

@@ -27,12 +27,12 @@ _LINK = re.compile(r"(?<=[a-z0-9+.-])://|(?<=[\w-])\.[^\W\d_]{2,}\b", re.IGNOREC
 def write(
     *, user: User, content: str, parent: Comment | None = None, pk: str = "", by: User, by_staff: bool = False
 ) -> Comment:
-    """Comment on the profile of `user`, or reply to the comment `parent` on it. `pk`: the id of the new comment; where
-    `by` has already written one with it, that one is returned. `by_staff`: staff write it for `by`, whatever the owner
-    has switched off or blocked and however new the account is.
+    """Comment on the profile of `user`, or reply to the comment `parent` on it. `pk`: the id of the new comment; an
+    existing one of `by` with that id is returned. `by_staff`: staff write it for `by`, without regard to the owner's
+    settings and blocks and the age of the account.
 
-    ValidationError: as `validated`, or a reply to a reply. PermissionDenied: as `feedback.admit`. Comment.DoesNotExist,
-    User.DoesNotExist, here and below: it or its profile was deleted at the same time.
+    Raises ValidationError as `validated`, or for a reply to a reply; PermissionDenied as `feedback.admit`; as all
+    functions below, Comment.DoesNotExist or User.DoesNotExist where it or its profile was deleted.
     """
     content = validated(content, by=None if by_staff else by)
     _admit(user_id=user.pk, by=by, by_staff=by_staff)
@@ -52,8 +52,8 @@ def write(
 
 
 def validated(content: str, *, by: User | None) -> str:
-    """Return the content without spaces around it. ValidationError: empty, longer than MAX_LENGTH, unsafe characters,
-    or a link in a comment of a new account (`by`; None: staff)."""
+    """Return the content without spaces around it. Raises ValidationError: empty, longer than MAX_LENGTH, unsafe
+    characters, or a link in a comment of a new account (`by`; None: staff)."""
     content = content.strip()
     if not content or len(content) > MAX_LENGTH:
         raise ValidationError(LENGTH_RULE)
@@ -69,7 +69,7 @@ def validated(content: str, *, by: User | None) -> str:
 
 @transaction.atomic
 def delete(*, comment: Comment, by: User | None) -> None:
-    """By its author, the profile's owner, or staff. Its replies and likes go with it."""
+    """Delete the comment with its replies and likes, as its author, the profile's owner, or staff."""
     if by is not None and by.pk not in {comment.author_id, comment.user_id} and not by.is_staff:
         raise PermissionDenied("Only its author, the profile's owner or staff may delete a comment.")
     user_id, parent_id = comment.user_id, comment.parent_id
@@ -82,7 +82,7 @@ def delete(*, comment: Comment, by: User | None) -> None:
 
 @transaction.atomic
 def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
-    """By the profile's owner or staff. ValidationError: a reply cannot be pinned."""
+    """Pin or unpin the comment, as the profile's owner or staff. Raises ValidationError: a reply cannot be pinned."""
     if by is not None and by.pk != comment.user_id and not by.is_staff:
         raise PermissionDenied("Only the profile's owner may pin a comment.")
     if comment.parent_id is not None:
@@ -95,7 +95,7 @@ def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
 
 @transaction.atomic
 def like(*, comment: Comment, by: User, by_staff: bool = False) -> None:
-    """Once for each user; a second time changes nothing. `by_staff`: as for `write`. PermissionDenied: as
+    """Like the comment, once for each user; idempotent. `by_staff`: as for `write`. Raises PermissionDenied as
     `feedback.admit`."""
     _admit(user_id=comment.user_id, by=by, by_staff=by_staff)
     comment = _locked(comment)
@@ -114,8 +114,8 @@ def unlike(*, comment: Comment, by: User) -> None:
 
 
 def locked_for_deletion(comment: Comment) -> Comment:
-    """The current row, locked after the comment that it replies to: concurrent replies, likes and reports are done or
-    wait. Comment.DoesNotExist: it was deleted."""
+    """Return the current row, locked after the comment that it replies to: concurrent replies, likes and reports are
+    done or wait. Raises Comment.DoesNotExist if it was deleted."""
     if comment.parent_id is not None:
         _locked(Comment(pk=comment.parent_id))
     return Comment.objects.select_for_update().get(pk=comment.pk)
@@ -130,5 +130,5 @@ def _admit(*, user_id: str, by: User, by_staff: bool) -> None:
 
 
 def _locked(comment: Comment) -> Comment:
-    """The current row, locked, so that its deletion waits. Comment.DoesNotExist: it was deleted."""
+    """Return the current row, locked, so that its deletion waits. Raises Comment.DoesNotExist if it was deleted."""
     return Comment.objects.select_for_update(no_key=True).get(pk=comment.pk)

@@ -19,8 +19,8 @@ _SWITCHED_OFF = {
 
 @transaction.atomic
 def vote(*, user: User, is_like: bool, by: User) -> FeedbackVote:
-    """Vote on the profile of `user`, in place of the vote that `by` gave before. PermissionDenied: one's own profile,
-    or as `admit`. User.DoesNotExist: `user` is gone."""
+    """Vote on the profile of `user`, in place of the vote that `by` gave before. Raises PermissionDenied: one's own
+    profile, or as `admit`; User.DoesNotExist: `user` was deleted."""
     admit("feedbackSettings", user_id=user.pk, by=by)
     if user.pk == by.pk:
         raise PermissionDenied("You cannot vote on your own profile.")
@@ -49,7 +49,7 @@ def admit(part: str, *, user_id: str, by: User) -> None:
     """Lock as `lock_people`, and check that `by` may use this part of the profile: "commentsSettings" or
     "feedbackSettings" of the main one.
 
-    PermissionDenied: `by` is banned, the owner has blocked `by`, or has switched the part off. User.DoesNotExist.
+    Raises PermissionDenied: `by` is banned or blocked by the owner, or the part is off; User.DoesNotExist.
     """
     lock_people(user_id=user_id, by=by)
     if ProfileBlock.objects.filter(user=user_id, blocked=by).exists():
@@ -62,7 +62,7 @@ def admit(part: str, *, user_id: str, by: User) -> None:
 def lock_people(*, user_id: str, by: User, author_id: str | None = None) -> None:
     """Lock the rows of the owner, of `by` and of the author of a comment, so that a ban or a deletion of them waits.
 
-    PermissionDenied: `by` is banned or gone. User.DoesNotExist: the profile's owner is gone.
+    Raises PermissionDenied: `by` is banned or deleted; User.DoesNotExist: the profile's owner was deleted.
     """
     people = {user_id, by.pk, author_id or by.pk}
     rows = User.objects.select_for_update(no_key=True).filter(pk__in=people).order_by("pk")

@@ -1,4 +1,4 @@
-"""What owners do about comments on their profiles and those who write them. Each act is in the audit trail."""
+"""Owners moderate comments on their profiles and block their authors. Each action is in the audit trail."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PARTS = {"comments": "commentsSettings", "votes": "feedbackSettings"}
 
 @transaction.atomic
 def delete(*, comment: Comment, by: User) -> None:
-    """By its author or the profile's owner; staff use the admin, which keeps their second factor and its own records.
+    """Delete as author or as owner of the profile; staff use the admin, with its second factor and its own records.
 
-    PermissionDenied. Comment.DoesNotExist: it is already deleted.
+    Raises PermissionDenied; Comment.DoesNotExist where it was deleted.
     """
     if by.pk not in {comment.author_id, comment.user_id}:
         raise PermissionDenied("Only its author or the profile's owner may delete a comment.")
@@ -30,7 +30,7 @@ def delete(*, comment: Comment, by: User) -> None:
 
 @transaction.atomic
 def pin(*, comment: Comment, is_pinned: bool, by: User) -> None:
-    """By the profile's owner. Raises as `delete`, and as `comments.pin`."""
+    """Pin or unpin as the profile's owner. Raises PermissionDenied, Comment.DoesNotExist, and as `comments.pin`."""
     if by.pk != comment.user_id:
         raise PermissionDenied("Only the profile's owner may pin a comment.")
     comments.pin(comment=comment, is_pinned=is_pinned, by=by)
@@ -39,8 +39,8 @@ def pin(*, comment: Comment, is_pinned: bool, by: User) -> None:
 
 @transaction.atomic
 def block(*, blocked: User, by: User) -> None:
-    """Keep `blocked` from the profiles of `by`; a second time changes nothing. PermissionDenied: one's own account, or
-    `by` is banned. User.DoesNotExist: `blocked` is gone."""
+    """Keep `blocked` from the profiles of `by`. Idempotent. Raises PermissionDenied: one's own account, or `by` is
+    banned; User.DoesNotExist: `blocked` was deleted."""
     if blocked.pk == by.pk:
         raise PermissionDenied("You cannot block yourself.")
     lock_people(user_id=blocked.pk, by=by)
@@ -51,13 +51,13 @@ def block(*, blocked: User, by: User) -> None:
 
 @transaction.atomic
 def unblock(*, blocked_id: str, by: User) -> None:
-    """A second time changes nothing."""
+    """Unblock the user. Idempotent."""
     deleted, _ = ProfileBlock.objects.filter(user=by, blocked=blocked_id).delete()
     if deleted:
         audit.record("profile:unblocked", by=by, on=by, user=blocked_id)
 
 
 def switch(*, part: str, is_on: bool, by: User) -> None:
-    """Show comments or votes on the main profile and let others add to them, or neither. `part`: of PARTS."""
+    """Show comments or votes (`part`: of PARTS) on the main profile and accept new ones, or neither."""
     profile = Profile.objects.get(user=by, is_main=True)
     profiles.change_setting(profile, PARTS[part], "enabled", value=is_on, by=by)

@@ -23,8 +23,8 @@ NO_WORDS = "Describe the problem."
 def send(*, user: User, name: str, comment: Comment | None, reason: str, text: str, by: User) -> Report:
     """Report the profile of `user`, which was shown as `name`, or a comment or reply on it. A blocked user may.
 
-    ValidationError: an open report of `by` about the same thing, or as `validated`. PermissionDenied: one's own profile
-    or comment, or `by` is banned. User.DoesNotExist, Comment.DoesNotExist: it is gone.
+    Raises ValidationError: an open report of `by` about it exists, or as `validated`; PermissionDenied: one's own
+    profile or comment, or `by` is banned; User.DoesNotExist, Comment.DoesNotExist where it was deleted.
     """
     text = validated(text, reason=reason)
     author_id = None if comment is None else comment.author_id
@@ -50,8 +50,8 @@ def send(*, user: User, name: str, comment: Comment | None, reason: str, text: s
 
 
 def validated(text: str, *, reason: str) -> str:
-    """Return the text without spaces around it. ValidationError: longer than MAX_REPORT, unsafe characters, or empty
-    for OTHER."""
+    """Return the text without spaces around it. Raises ValidationError: longer than MAX_REPORT, unsafe characters, or
+    empty for OTHER."""
     text = text.strip()
     if len(text) > MAX_REPORT:
         raise ValidationError(TOO_LONG)
@@ -62,14 +62,14 @@ def validated(text: str, *, reason: str) -> str:
 
 
 def refusal(*, user_id: str, comment: Comment | None, by: User) -> str:
-    """Why `by` may not report this; empty where they may."""
+    """Return why `by` may not report this; empty where they may."""
     if comment is None:
         return "You cannot report your own profile." if by.pk == user_id else ""
     return "You cannot report your own comment." if by.pk == comment.author_id else ""
 
 
 def is_open(*, user_id: str, comment: Comment | None, by: User) -> bool:
-    """Whether staff have yet to decide a report of `by` about this. 1 query by a unique index."""
+    """Return whether staff have yet to decide a report of `by` about this. 1 query by a unique index."""
     mine = Report.objects.filter(reporter=by, decided_at=None)
     found = mine.filter(user=user_id, comment_text="") if comment is None else mine.filter(comment=comment)
     return found.exists()
@@ -77,22 +77,22 @@ def is_open(*, user_id: str, comment: Comment | None, by: User) -> bool:
 
 @transaction.atomic
 def dismiss(*, report: Report, by: User, reason: str) -> None:
-    """Close the report without an effect. ValidationError: it is decided already."""
+    """Close the report without an effect. Raises ValidationError where it is decided already."""
     _decide(_locked(report), Report.Outcome.DISMISSED, by=by, reason=reason)
 
 
 @transaction.atomic
 def mark_handled(*, report: Report, by: User, reason: str) -> None:
-    """Close the report after an act elsewhere, such as a ban. Raises as `dismiss`."""
+    """Close the report after an action elsewhere, such as a ban. Raises ValidationError where it is decided already."""
     _decide(_locked(report), Report.Outcome.HANDLED, by=by, reason=reason)
 
 
 @transaction.atomic
 def delete_comment(*, report: Report, by: User, reason: str) -> None:
-    """Delete the reported comment, unless it is gone already, and close all open reports about it.
+    """Delete the reported comment, if it still exists, and close all open reports about it.
 
-    ValidationError: about a profile, or as `dismiss`. PermissionDenied: `by` may not delete comments, or the profile
-    belongs to staff and `by` is no superuser.
+    Raises ValidationError: about a profile, or as `dismiss`; PermissionDenied: `by` may not delete comments, or the
+    profile belongs to staff and `by` is no superuser.
     """
     if not by.has_perm("lookup.delete_comment"):
         raise PermissionDenied("You may not delete comments.")
@@ -111,7 +111,7 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
 
 
 def _comment_of(report: Report) -> Comment | None:
-    """The reported comment, locked; None: it is gone."""
+    """Return the reported comment, locked; None where it was deleted."""
     comment = Comment.objects.filter(reports=report).first()
     try:
         return comment and comments.locked_for_deletion(comment)
@@ -120,7 +120,7 @@ def _comment_of(report: Report) -> Comment | None:
 
 
 def _locked(report: Report) -> Report:
-    """ValidationError: it is decided already, or gone with its user."""
+    """Return the report, locked. Raises ValidationError: it is decided already, or was deleted with its user."""
     found = Report.objects.select_for_update().filter(pk=report.pk, decided_at=None).first()
     if found is None:
         raise ValidationError("This report is decided already.")
@@ -128,7 +128,7 @@ def _locked(report: Report) -> Report:
 
 
 def _decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
-    """PermissionDenied: it is about `by`, who is no superuser."""
+    """Decide the report. Raises PermissionDenied: it is about `by`, who is no superuser."""
     if by.pk in {report.user_id, report.author_id} and not by.is_superuser:
         raise PermissionDenied("You cannot decide a report about your own profile or comment.")
     report.decided_at, report.decided_by, report.outcome = timezone.now(), by, outcome

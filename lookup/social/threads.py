@@ -1,4 +1,4 @@
-"""Comments with their replies, as pages show them; those of banned users are left out."""
+"""Comments with their replies, as pages show them, without comments of banned users."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _COLUMNS = (
 
 
 def find(user_id: str, comment_id: str) -> CommentRow | None:
-    """The comment on this user's profiles; None: there is none, it is a reply, or its author is banned. 1 query."""
+    """Return the comment on this user's profiles; None for a reply, a banned author or no comment. 1 query."""
     rows = _shown().filter(user=user_id, pk=comment_id, parent__isnull=True)
     found = rows.values_list(*_COLUMNS).first()
     return None if found is None else CommentRow._make(found)
 
 
 def replies(comment_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
-    """Replies to the comment, oldest first. 1 query."""
+    """Return replies to the comment, oldest first. 1 query."""
     rows = _shown().filter(parent=comment_id).order_by("created_at", "pk").values_list(*_COLUMNS)
     return [CommentRow._make(row) for row in rows[offset : offset + limit]]
 
 
 def first_replies(rows: Sequence[CommentRow]) -> dict[str, list[CommentRow]]:
-    """The first replies to each of these comments, by its id. 1 query; none where there are no replies."""
+    """Return the first replies to each of these comments, by its id. 1 query; none where there are no replies."""
     found: dict[str, list[CommentRow]] = defaultdict(list)
     parents = [row.id for row in rows if row.reply_count]
     if parents:
@@ -47,7 +47,7 @@ def first_replies(rows: Sequence[CommentRow]) -> dict[str, list[CommentRow]]:
 
 
 def liked_by(viewer_id: str, comment_ids: Sequence[str]) -> frozenset[str]:
-    """The ids of those comments that the viewer likes. 1 query; none without comments."""
+    """Return the ids of the comments that the viewer likes. 1 query; none without comments."""
     rows = (
         CommentLike.objects.filter(user=viewer_id, comment__in=comment_ids)
         if comment_ids
@@ -57,12 +57,12 @@ def liked_by(viewer_id: str, comment_ids: Sequence[str]) -> frozenset[str]:
 
 
 def vote_of(viewer_id: str, user_id: str) -> bool | None:
-    """Whether the viewer likes the profile; None: no vote. 1 query."""
+    """Return whether the viewer likes the profile; None without a vote. 1 query."""
     return FeedbackVote.objects.filter(user=user_id, voter=viewer_id).values_list("is_like", flat=True).first()
 
 
 def is_blocked(viewer_id: str, user_id: str) -> bool:
-    """1 query."""
+    """Return whether `user_id` has blocked the viewer. 1 query."""
     return ProfileBlock.objects.filter(user=user_id, blocked=viewer_id).exists()
 
 

@@ -1,5 +1,5 @@
-"""Writes catalogue rows of lines: missing badges and tiers are added; games and the like are updated from the last line
-that holds them."""
+"""Write catalogue rows of lines: add missing badges and tiers; update games and the like from the last line that holds
+them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _DIFFERS = "The badge catalog says something else of this badge here, and lookup
 
 
 class BadgeCatalogue:
-    """The badges that lines name, and what of them is missing. What is here is never overwritten: `warnings`, by the
-    number of the line, say where that makes a difference."""
+    """The badges that lines name, and which of them are missing. Existing ones are never overwritten: `warnings`, by
+    the number of the line, say where that makes a difference."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         named = [(line, path, entry) for line in lines for path, entry in STANDARD_BADGES.of(line)]
@@ -34,7 +34,7 @@ class BadgeCatalogue:
                 self.warnings[line.number].append((path, _DIFFERS))
 
     def _agrees(self, entry: Json) -> bool:
-        """Whether lookups will show the badge as the entry does, once missing rows are added."""
+        """Return whether lookups will show the badge as the entry does, once missing rows are added."""
         pk, (catalog, image) = entry["badgeId"], entry["imageUrl"]
         if pk not in self._badges:
             self._badges[pk] = Badge(pk=pk, catalog=catalog, name=entry["name"], image=image)
@@ -52,7 +52,7 @@ class BadgeCatalogue:
         return agrees and len(tiers) == len(entry["tiers"])
 
     def write(self) -> None:
-        """Make what is missing; profiles that show a badge which gets a tier are rendered anew."""
+        """Add what is missing; profiles that show a badge with a new tier are rendered again."""
         Badge.objects.bulk_create([badge for pk, badge in self._badges.items() if pk not in self._old])
         BadgeTier.objects.bulk_create(self._new_tiers)
         grown = {tier.badge_id for tier in self._new_tiers} & self._old
@@ -61,7 +61,7 @@ class BadgeCatalogue:
 
 
 def missing_entries(line: Line) -> Iterator[Problem]:
-    """Catalogue rows that the line names and that do not exist, as paths and sentences."""
+    """Yield catalogue rows that the line names and that do not exist, as paths and sentences."""
     named: dict[str, dict[tuple[Any, ...], str]] = defaultdict(dict)  # Any: keys of any catalogue
     for place, section in enumerate(line.rows("sections")):
         for path, (type_, *key), _ in catalogue_entries(section):
@@ -74,8 +74,8 @@ def missing_entries(line: Line) -> Iterator[Problem]:
 
 
 def write_entries(lines: Iterable[Line]) -> None:
-    """Games, anime, media and music, as the last line that names them says. Who else shows one that has changed is
-    rendered anew."""
+    """Write games, anime, media and music, as the last line that names them says. Other profiles that show a changed
+    one are rendered again."""
     named: dict[str, dict[Any, Json]] = defaultdict(dict)  # Any: keys of any catalogue
     for line in lines:
         for section in line.rows("sections"):

@@ -1,4 +1,4 @@
-"""What the import of a line changes on the main profile of its user: fields, settings, and rows of each list."""
+"""Compare a line with the main profile of its user: fields, settings, and rows of each list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table
 
-_OF_OTHERS = {"profileId", "createdAt", "updatedAt", "settings"}  # of the profile; settings are compared one by one
+_NOT_COMPARED = {"profileId", "createdAt", "updatedAt", "settings"}  # of the profile; settings are compared one by one
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ _SHOWN_AGAIN = Change("is_shown", old=False, new=True)
 
 @dataclass(frozen=True)
 class Row:
-    """An entry of a list as lookups show it. `values`: what it gets; of one that is there, `changes` alone matter."""
+    """An entry of a list as lookups show it. `values`: of a new row; an existing one has only `changes`."""
 
     model: type[Model]
     entry: Json
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass
 class ListChanges:
-    """Of one list, by the name of its include."""
+    """The changes of one list, by the name of its include."""
 
     name: str
     added: list[Row] = field(default_factory=list)
@@ -73,13 +73,13 @@ class Changes:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for equal changes: with it a user confirms what a page has shown."""
+        """Return a digest, equal for equal changes: with it a user confirms what a page has shown."""
         listed = [(one.name, one.added, one.changed, one.removed) for one in self.lists]
         return hashlib.sha256(repr((self.fields, self.settings, listed)).encode()).hexdigest()
 
 
 def between(today: Line, line: Line, claims: Claims) -> Changes:
-    """What `content.write` makes of the user's profile, which lookups show as `today`. No query."""
+    """Return what `content.write` changes on the user's profile, which lookups show as `today`. No query."""
     lists: dict[str, ListChanges] = {}
     for table in TABLES:
         _compare_rows(table, today, line, claims, lists.setdefault(table.include, ListChanges(table.include)))
@@ -90,7 +90,7 @@ def between(today: Line, line: Line, claims: Claims) -> Changes:
 
 def _fields(old: Json, new: Json) -> Iterator[Change]:
     for name, value in new.items():
-        if name in _OF_OTHERS or isinstance(value, Mirrored):  # the upload behind a mirrored picture stays
+        if name in _NOT_COMPARED or isinstance(value, Mirrored):  # the upload behind a mirrored picture stays
             continue
         if old[name] != value:
             yield Change(name, old[name], value)

@@ -31,22 +31,22 @@ _GIVEN_UP = {NAME, CHAT, SCROBBLER}  # what a user no longer holds once a line n
 
 
 def found(rows: QuerySet[Any, Row], column: str, values: Collection[Any]) -> Iterator[Row]:
-    """The rows whose `column` is one of `values`, in as many queries as that takes."""
+    """Yield the rows whose `column` is one of `values`, in as many queries as that takes."""
     for batch in batches(values):
         yield from rows.filter(**{f"{column}__in": bulk.one_parameter(batch)})
 
 
 def batches(values: Collection[Any]) -> Iterator[list[Any]]:
-    """Parts of `values` that fit into one query."""
+    """Yield parts of `values` that fit into one query."""
     wanted = sorted(values)
     for start in range(0, len(wanted), BATCH):
         yield wanted[start : start + BATCH]
 
 
 class Claims:
-    """The rows that a batch of lines names, and who holds what.
+    """The rows that a batch of lines names, and their holders.
 
-    `taken`: what lines before have taken without writing it; None: what they gave up.
+    `taken`: what earlier lines have taken without writing it; None: what they gave up.
     """
 
     def __init__(self, lines: Iterable[Line], taken: Taken) -> None:
@@ -71,7 +71,7 @@ class Claims:
         return self._holder((USER, user_id)) is not None
 
     def problems(self, line: Line) -> Iterator[Problem]:
-        """The things that the line names and another user holds."""
+        """Yield the things that the line names and another user holds."""
         in_line: dict[Key, str] = {}
         for key, holder, path in self._named(line):
             held_by = self._holder(key) or in_line.setdefault(key, holder)
@@ -89,7 +89,7 @@ class Claims:
                 yield f"aliases.{place}.profileId", "Is the main profile here."
 
     def warnings(self, line: Line) -> Iterator[Problem]:
-        """Authors whose stored names differ from those in the line."""
+        """Yield authors whose stored names differ from the names in the line."""
         warned = {line.user_id}
         for place, item in enumerate(line.comments()):
             author = item["author"]
@@ -113,7 +113,7 @@ class Claims:
             self._keys_of[holder].add(key)
 
     def _named(self, line: Line) -> Iterator[tuple[Key, str, str]]:
-        """Keys, their holders by this line, and their paths in it."""
+        """Yield keys, their holders by this line, and their paths in it."""
         user = line.user
         yield (USER, user["id"]), str(user["uid"]), "user.uid"
         yield (UID, user["uid"]), user["id"], "user.uid"

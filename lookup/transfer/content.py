@@ -1,4 +1,4 @@
-"""Writes uploads, profiles and their rows."""
+"""Write uploads, profiles and their rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MIRRORS = {"avatarSettings": {"mirrorChat": True}}
 
 
 class Uploads:
-    """The asset rows of what lines name: those that say the same already, and new ones."""
+    """The asset rows of what lines name: existing ones with equal facts, and new ones."""
 
     def __init__(self, lines: Iterable[Line], authors: Iterable[Author]) -> None:
         wanted = {(line.user_id, facts): None for line in lines for _, facts in assets_of(line)}
@@ -55,8 +55,8 @@ def facts_of(row: Asset) -> AssetFacts:
 
 @dataclass(frozen=True)
 class Written:
-    """`profiles`: the main profiles, by user. `new`: those of new users with everything on them, by profile: no row
-    has to be read to render them."""
+    """`profiles`: the main profiles, by user. `new`: the profiles of new users with everything on them, by profile: no
+    row has to be read to render them."""
 
     people: People
     profiles: dict[str, Profile]
@@ -64,20 +64,20 @@ class Written:
 
 
 def write(lines: list[Line], people: People, claims: Claims) -> Written:
-    """The profiles of the lines with everything on them."""
+    """Write the profiles of the lines with everything on them."""
     uploads = Uploads(lines, people.authors)
     rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
     profiles = {row.user_id: row for row in rows}
     bulk.save(rows, held={profiles[user].pk for user in claims.main_ids if user in profiles}, columns=list(_COLUMNS))
     _write_aliases(lines, claims)
-    gone = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before their sections
-    listed = {table.model: _write_rows(table, lines, uploads, claims, gone[table.name]) for table in TABLES}
+    deleted = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before sections
+    listed = {table.model: _write_rows(table, lines, uploads, claims, deleted[table.name]) for table in TABLES}
     new = [row for row in rows if row.user_id not in claims.users]
     return Written(people, profiles, _whole(new, people, listed))
 
 
 def _whole(profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]]) -> dict[str, WholeProfile]:
-    """2 queries, and those of `queries.fill`."""
+    """Return whole profiles, by id. 2 queries, and the queries of `queries.fill`."""
     users = [profile.user_id for profile in profiles]
     aliases = queries.aliases_of(users)
     linked = queries.linked_of(users)
@@ -110,7 +110,7 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
 
 
 def _empty(author: Author, uploads: Uploads) -> Profile:
-    """The profile of an author, of whom only a name and a picture are known."""
+    """Return the profile of an author, of whom only a name and a picture are known."""
     profile = Profile(user=author.user, name=author.user.username)
     picture = author.data["avatarUrl"]
     if isinstance(picture, AssetFacts):
@@ -129,8 +129,8 @@ def _move(old: str, new: str) -> None:
 
 
 def _write_aliases(lines: Iterable[Line], claims: Claims) -> None:
-    """Aliases in the order of the line; a profile that no alias shows any more is deleted. A new one is empty, and
-    rendered when it is first read."""
+    """Write aliases in the order of the line; a profile that no alias shows any more is deleted. A new one is empty,
+    and rendered when it is first read."""
     aliases, profiles, unused = [], [], set()
     for line in lines:
         own = claims.alias_profiles[line.user_id]
@@ -157,39 +157,39 @@ def _write_aliases(lines: Iterable[Line], claims: Claims) -> None:
 
 
 def _aliases(line: Line, claims: Claims) -> list[Alias]:
-    """Lookups show them oldest first: if the stored timestamps give another order, all get new ones."""
+    """Return the aliases. Lookups show the oldest first: if stored timestamps give another order, all get new ones."""
     now = timezone.now()
     held = {key: getattr(name, "alias", None) for key, name in claims.names[line.user_id].items()}
     fresh = [now + timedelta(microseconds=place) for place in range(len(line.rows("aliases")))]
-    moments = [
-        alias.created_at if (alias := held.get(given["name"].upper())) else moment
-        for given, moment in zip(line.rows("aliases"), fresh, strict=True)
+    created = [
+        alias.created_at if (alias := held.get(given["name"].upper())) else at
+        for given, at in zip(line.rows("aliases"), fresh, strict=True)
     ]
-    if moments != sorted(moments) or len(set(moments)) < len(moments):
-        moments = fresh
+    if created != sorted(created) or len(set(created)) < len(created):
+        created = fresh
     return [
         Alias(
             pk=given["name"].upper(), redirects=given["redirect"], profile_id=given["profileId"], created_at=created_at
         )
-        for given, created_at in zip(line.rows("aliases"), moments, strict=True)
+        for given, created_at in zip(line.rows("aliases"), created, strict=True)
     ]
 
 
 def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> set[str]:
-    """Rows as `unnamed`, and those that get another badge, which are made anew; their ids."""
-    gone: set[str] = set()
+    """Delete rows as `unnamed`, and rows that get another badge, which are inserted again; return their ids."""
+    deleted: set[str] = set()
     for line in lines:
-        gone.update(row.pk for row in unnamed(table, line, claims))
+        deleted.update(row.pk for row in unnamed(table, line, claims))
         if table.model is ProfileBadge and (rows := held(table, line, claims)):
             badges = {entry["id"]: entry["badgeId"] for _, entry in table.of(line)}
-            gone.update(row.pk for row in rows if badges.get(row.pk, row.badge_id) != row.badge_id)
-    for batch in batches(gone):
+            deleted.update(row.pk for row in rows if badges.get(row.pk, row.badge_id) != row.badge_id)
+    for batch in batches(deleted):
         table.model._default_manager.filter(pk__in=batch).delete()
-    return gone
+    return deleted
 
 
 def unnamed(table: Table, line: Line, claims: Claims) -> list[Any]:
-    """The rows that lookups show and the line does not name, which an import deletes."""
+    """Return the rows that lookups show and the line does not name, which an import deletes."""
     rows = held(table, line, claims)
     named = {entry["id"] for _, entry in table.of(line)} if rows else set()
     unnamed = [row for row in rows if row.pk not in named and not table.is_hidden(row, line.data)]
@@ -197,11 +197,11 @@ def unnamed(table: Table, line: Line, claims: Claims) -> list[Any]:
 
 
 def held(table: Table, line: Line, claims: Claims) -> list[Any]:
-    """The rows on the main profile of the line's user."""
+    """Return the rows on the main profile of the line's user."""
     return claims.rows.get((table.name, claims.main_ids.get(line.user_id, "")), [])
 
 
-def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: Claims, gone: set[str]) -> list[Any]:
+def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: Claims, deleted: set[str]) -> list[Any]:
     """Save the rows that the lines name, and return them."""
     rows: list[Any] = []
     columns: list[str] = []
@@ -215,7 +215,7 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
             }
             columns = list(values)
             rows.append(bulk.build(table.model, id=entry["id"], profile_id=line.profile_id, **values))
-    bulk.save(rows, held=known - gone, columns=[_field(name) for name in columns])
+    bulk.save(rows, held=known - deleted, columns=[_field(name) for name in columns])
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Profiles as JSON lines: for each user a version, and what the current lookup answers with all of its includes."""
+"""Export profiles as JSON lines: for each user a version, and the current lookup with all of its includes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
 _USER, _FEEDBACK = UserSerializer(), FeedbackSerializer()
 _PROFILE = "document__profile__document"
-# The fields of UserRow, `now` and `texts` aside, and behind them the texts.
+# The fields of UserRow, except `now` and `texts`, then the texts.
 _COLUMNS = (
     *("pk", "uid", "username", "display_name", "plan", "plan_expires_at", "is_active", "public_api_access"),
     *("is_verified", "is_inactive", "created_at", "chat_id", "scrobbler_name"),
@@ -42,7 +42,7 @@ _COMMENT_COLUMNS = (
 
 
 def lines(*, user_ids: Collection[str] | None = None, hidden_too: bool = False) -> Iterator[bytes]:
-    """Of all users, or of these, by uid. Memory holds BATCH of them; the number of queries for these is constant.
+    """Yield the lines of all users, or of `user_ids`, by uid. BATCH of them are in memory, with constant queries.
 
     `hidden_too`: also of users whom lookups do not show; only the user may get such a line.
     """
@@ -56,7 +56,7 @@ def lines(*, user_ids: Collection[str] | None = None, hidden_too: bool = False) 
 
 
 def left_out(*, user_ids: Collection[str] | None = None) -> int:
-    """The number of users whom lookups do not show: banned, or with public API access turned off."""
+    """Return the number of users whom lookups do not show: banned, or with public API access turned off."""
     return _users(user_ids).filter(~_VISIBLE).count()
 
 
@@ -72,7 +72,7 @@ def _account(kind: str, column: str) -> Subquery:
 
 
 def _batch(user_ids: Collection[str] | None, last: int, shown: Q) -> list[tuple[UserRow, str]]:
-    """The next users with what their aliases include says. Documents that are stale are rendered first."""
+    """Return the next users with what their aliases include says. Stale documents are rendered first."""
     users = _users(user_ids).filter(shown, document__isnull=False, uid__gt=last).order_by("uid")
     users = users.annotate(
         chat_id=_account(LinkedAccount.Kind.CHAT, "external_id"),
@@ -89,7 +89,7 @@ def _batch(user_ids: Collection[str] | None, last: int, shown: Q) -> list[tuple[
 
 
 def _row(values: tuple[Any, ...], now: datetime) -> tuple[UserRow, str]:
-    """Any: columns."""
+    """Return the user and their aliases. Any: columns."""
     columns = iter(values)
     facts = tuple(islice(columns, len(UserRow._fields) - 2))
     aliases = next(columns)
@@ -97,7 +97,7 @@ def _row(values: tuple[Any, ...], now: datetime) -> tuple[UserRow, str]:
 
 
 def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
-    """The comments that a lookup of each of them shows. 1 query."""
+    """Return the comments that a lookup of each user shows. 1 query."""
     place = Window(
         RowNumber(),
         partition_by="user",
@@ -112,7 +112,7 @@ def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
 
 
 def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes:
-    """In the order of `registry.INCLUDES`."""
+    """Return the line, in the order of `registry.INCLUDES`."""
     texts = {name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)}
     after = {name: texts.pop(name) for name in ("gallery", "sections")}
     includes = {

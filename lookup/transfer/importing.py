@@ -1,4 +1,4 @@
-"""JSON lines into profiles. Each line is taken whole or refused whole, with every reason; the others go on."""
+"""Import profiles from JSON lines. Each line is imported whole, or refused with every reason."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from lookup.transfer.reading import Line, LineRefused
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
 AHEAD = 3  # batches that another process has read, or is to read, while one is written
-_MEANWHILE = "Another import or user took a name or id of this line at the same time. Import it again."
+_TAKEN = "Another import or user took a name or id of this line at the same time. Import it again."
 
 
 Batch = list[tuple[int, bytes]]  # lines by their numbers
-ReadBatch = list[tuple[int, Line | Problems]]  # the same as read, or why a line is refused
+ReadBatch = list[tuple[int, Line | Problems]]  # lines as read, or why one is refused
 Reader = Callable[[Iterable[Batch]], Iterator[ReadBatch]]
 
 
@@ -45,12 +45,12 @@ class Outcome:
 
 
 def read_here(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
-    """Each batch when it is asked for."""
+    """Read each batch when it is requested."""
     return map(_read, batches)
 
 
 def read_ahead(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
-    """The same, in another process, while the caller writes the batches before. Where `worker_processes.may_fork`."""
+    """Read batches in another process, while the caller writes earlier ones. Where `worker_processes.may_fork`."""
     with worker_processes.pool(1) as pool:
         waiting: deque[Future[ReadBatch]] = deque()
         for batch in batches:
@@ -74,10 +74,10 @@ def _read(batch: Batch) -> ReadBatch:
 def run(
     *, file: BinaryIO, is_check: bool = False, by: User | None = None, reader: Reader = read_here
 ) -> Iterator[Outcome]:
-    """Import the lines of `file`, in their order; the outcome of each. With `is_check` nothing is written.
+    """Import the lines of `file`, in order; yield the outcome of each. With `is_check` nothing is written.
 
-    OperationalError: the database does not answer; what was taken before stays. Memory holds one batch (with
-    `read_ahead`, some more), and the user ids of the lines before it; with `is_check`, all that they name.
+    Raises OperationalError where the database does not answer; earlier lines stay. Memory holds one batch (with
+    `read_ahead`, some more), and the user ids of earlier lines; with `is_check`, all that they name.
     """
     seen: dict[bytes, int] = {}
     taken: Taken = {}
@@ -110,19 +110,19 @@ def _batches(file: BinaryIO) -> Iterator[Batch]:
 
 
 def _problems(line: Line, seen: dict[bytes, int]) -> Problems:
-    """A problem if an earlier line, refused or not, is of the same user."""
+    """Return a problem if an earlier line, refused or not, is of this line's user."""
     before = seen.setdefault(bytes.fromhex(line.user_id), line.number)
     return [] if before == line.number else [("user.id", f"Line {before} is of this user.")]
 
 
 def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
-    """All of the lines in one transaction; where the database refuses that, each in one of its own."""
+    """Import all lines in one transaction; where the database refuses that, each in one of its own."""
     try:
         with transaction.atomic():
             _import_together(lines, outcomes, by)
     except IntegrityError:
         if len(lines) == 1:
-            outcomes[lines[0].number].problems = [("", _MEANWHILE)]
+            outcomes[lines[0].number].problems = [("", _TAKEN)]
             return
         for line in lines:
             outcomes[line.number] = Outcome(line.number)
@@ -138,7 +138,7 @@ def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User |
 
 
 def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
-    """The lines without conflicts, each compared with those before it, and the badges of these."""
+    """Return the lines without conflicts, each compared with the lines before it, and their badges."""
     accepted = []
     for line in lines:
         problems = list(claims.problems(line))

@@ -1,7 +1,7 @@
 """A user imports their own export: only what users may change of themselves is taken from it.
 
-Names, plan, rights, aliases, counters, comments, votes, unlocked badges and the catalogues stay as they are here,
-whatever the file says of them: the line that is written is today's own export, with the owner's content in its place.
+Names, plan, rights, aliases, counters, comments, votes, unlocked badges and the catalogues stay: the line that is
+written is the user's present export, with the content of the file in place of theirs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})
 _NOT_TAKEN = ("profileId", "createdAt", "updatedAt")  # of the profile
 _BADGE_CHOICES = ("enabled", "order", "color", "recolor")
-_MEANWHILE = "Something that this file names has just been taken. Please try again."
+_TAKEN = "Something that this file names has just been taken. Please try again."
 
 
 @dataclass
@@ -43,28 +43,28 @@ class Outcome:
 
 
 def exported(user: User) -> bytes:
-    """The user's line, whether lookups answer for them or not. User.DoesNotExist: deleted meanwhile."""
+    """Return the user's line, even where lookups hide them. Raises User.DoesNotExist if deleted."""
     for line in exporting.lines(user_ids=[user.pk], hidden_too=True):
         return line
     raise User.DoesNotExist
 
 
 def look(*, user: User, text: bytes) -> Outcome:
-    """See what `restore` would change. LineRefused, with every reason."""
+    """Return what `restore` would change. Raises LineRefused, with every reason."""
     return _restored(user, text, user, digest=None)
 
 
 def restore(*, user: User, text: bytes, digest: str, by: User | None) -> Outcome:
-    """Put the content of a file that `exported` made in the place of today's.
+    """Replace the user's content by the content of a file that `exported` made.
 
-    Nothing is written where that changes other things than those of `digest`, which `look` gave, or nothing at all.
-    Rows that lookups hide stay. LineRefused, with every reason: nothing is changed.
+    Nothing is written without changes, or where `digest`, which `look` gave, is of other changes. Rows that lookups
+    hide stay. Raises LineRefused, with every reason: nothing is changed.
     """
     return _restored(user, text, by, digest=digest)
 
 
 def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -> Outcome:
-    """`digest`: of the changes to write; None writes nothing."""
+    """Compare, and write. `digest`: of the changes to write; None writes nothing."""
     given = _own_line(text, user)
     try:
         with transaction.atomic():
@@ -81,7 +81,7 @@ def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -
                     _write(line, claims, user, by)
                     outcome.is_written = True
     except IntegrityError:
-        raise LineRefused([("", _MEANWHILE)]) from None
+        raise LineRefused([("", _TAKEN)]) from None
     return outcome
 
 
@@ -98,7 +98,7 @@ def _own_line(text: bytes, user: User) -> Line:
 
 
 def _merged(given: Line, today: Line) -> tuple[Line, list[Problem]]:
-    """Today's line with the content of the given one, and what is left out of that."""
+    """Return today's line with the content of the given one, and what is left out of that."""
     data: Json = {**today.data, **{name: given.data[name] for name in _CONTENT}}
     data["profile"] = {**given.profile, **{name: today.profile[name] for name in _NOT_TAKEN}}
     data["badges"], notes = _badges(given.rows("badges"), today.rows("badges"))
@@ -106,7 +106,7 @@ def _merged(given: Line, today: Line) -> tuple[Line, list[Problem]]:
 
 
 def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Problem]]:
-    """Catalogue badges that the user has, displayed as in the file, and the custom badges of the file."""
+    """Return catalogue badges that the user has, displayed as in the file, and the custom badges of the file."""
     notes: list[Problem] = []
     said = {badge["badgeId"]: (place, badge) for place, badge in enumerate(given) if badge["type"] == "STANDARD"}
     badges = [badge for badge in given if badge["type"] == "CUSTOM"]
@@ -134,7 +134,7 @@ def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
 
 
 def _foreign_files(line: Line) -> Iterator[Problem]:
-    """Files are named by their address: knowing an address does not make a file one's own."""
+    """Yield files of other users: knowing the address of a file does not make it one's own."""
     own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
     for path, facts in assets_of(line):
         if facts not in own:
@@ -142,7 +142,7 @@ def _foreign_files(line: Line) -> Iterator[Problem]:
 
 
 def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
-    """The limits of the lists, hidden rows included; who has more today may keep as many."""
+    """Yield lists over their limits, hidden rows included; who has more today may keep as many."""
     limits: dict[type[Model], int] = {one.model: one.limit for one in registry.LISTS.values()}
     for table in TABLES:
         if table.model not in limits:

@@ -37,7 +37,7 @@ class Author:
 
 @dataclass(frozen=True)
 class People:
-    """`users`: by id, the authors among them. `authors`: those who are new."""
+    """`users`: by id, with the authors. `authors`: the new ones."""
 
     users: dict[str, User]
     authors: list[Author]
@@ -52,7 +52,7 @@ def lock(lines: Iterable[Line]) -> None:
 
 
 def write(lines: list[Line], claims: Claims, now: datetime) -> People:
-    """The users as the lines say them, and the authors that are not here yet."""
+    """Write the users as the lines say them, and new authors of comments."""
     authors = list(_new_authors(lines, claims, now))
     users = [_user(line, claims.users.get(line.user_id), now) for line in lines] + [author.user for author in authors]
     new = [user.uid for user in users if user.pk not in claims.users]
@@ -66,7 +66,7 @@ def write(lines: list[Line], claims: Claims, now: datetime) -> People:
 
 
 def kept(given: datetime, stored: datetime | None) -> datetime:
-    """The stored timestamp where lookups show the same of both: it may be finer than what they show."""
+    """Return the stored timestamp if it is shown like `given`: it may be finer than what lookups show."""
     return stored if stored and milliseconds(stored) == milliseconds(given) else given
 
 
@@ -78,7 +78,7 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
     user.username, user.display_name = given["username"], given["name"]
     user.created_at = kept(given["createdAt"], user.created_at)
     user.is_verified, user.is_inactive = given["verified"], given["inactive"]
-    user.public_api_access = user.public_api_access or _is_known_as_author_alone(user)
+    user.public_api_access = user.public_api_access or _is_only_an_author(user)
     if (user.is_premium(now), user.is_imagehost(now)) != (given["premium"], given["imagehost"]):
         user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
         user.plan_expires_at = None
@@ -88,13 +88,13 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
 
 
 def _no_password() -> str:
-    """A hash that no password matches, as `make_password(None)` makes one, from one read of the source of randomness
+    """Return a hash that no password matches, as `make_password(None)` does, from one read of the source of randomness
     instead of forty."""
     return f"{UNUSABLE_PASSWORD_PREFIX}{secrets.token_hex(UNUSABLE_PASSWORD_SUFFIX_LENGTH // 2)}"
 
 
-def _is_known_as_author_alone(user: User) -> bool:
-    """Made from the comments of others: the user cannot have signed in to turn public API access off."""
+def _is_only_an_author(user: User) -> bool:
+    """Return whether the user is only known from comments, so cannot have turned public API access off."""
     return user.last_login is None and not user.email and not user.has_usable_password()
 
 
@@ -145,7 +145,7 @@ def _name(name: str, user_id: str, kind: str = NameKind.USERNAME) -> Name:
 
 
 def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
-    gone: list[Any] = []  # Any: primary keys
+    deleted: list[Any] = []  # Any: primary keys
     new: list[LinkedAccount] = []
     for line in lines:
         for kind, key in _KINDS.items():
@@ -153,9 +153,9 @@ def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
             if held and (held.external_id if kind == LinkedAccount.Kind.CHAT else held.name) == given:
                 continue
             if held:
-                gone.append(held.pk)
+                deleted.append(held.pk)
             if given is not None:
                 new.append(LinkedAccount(user_id=line.user_id, kind=kind, external_id=given, name=given))
-    for batch in batches(gone):
+    for batch in batches(deleted):
         LinkedAccount.objects.filter(pk__in=batch).delete()
     bulk.insert(new)

@@ -1,4 +1,4 @@
-"""The lines of an export, each read and checked by itself: its parts, and what must hold between them. No database."""
+"""Read the lines of an export and check each by itself: its parts, and what must hold between them. No database."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class LineRefused(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """One user in a file. `warnings`: values that lookups will show differently. `listed`: the entries
-    that `tables.Table.of` has found, by table."""
+    """One user in a file. `warnings`: values that lookups will show differently. `listed`: the entries that
+    `tables.Table.of` has found, by table."""
 
     number: int
     data: Json
@@ -63,7 +63,7 @@ class Line:
         return str(self.data["profile"]["profileId"])
 
     def rows(self, include: str) -> list[Json]:
-        """The entries of an include that is a list."""
+        """Return the entries of an include that is a list."""
         return list(self.data[include])
 
     def comments(self) -> list[Json]:
@@ -77,7 +77,7 @@ class _Doubled(dict[str, Any]):
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers from 1. Of one that is too long, only the beginning."""
+    """Yield the lines that hold something, with their numbers from 1. Of a too long one, only the beginning."""
     number = 0
     while line := file.readline(MAX_BYTES + 2):
         number += 1
@@ -91,7 +91,7 @@ def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def read(number: int, text: bytes) -> Line:
-    """LineRefused, with every problem that was found."""
+    """Return the line. Raises LineRefused, with every problem that was found."""
     value = _parsed(text)
     problems: Problems = []
     if not isinstance(value, dict):
@@ -157,13 +157,13 @@ DOCUMENT_LISTS = tuple(name for name in registry.DOCUMENT_COLUMNS if name != "pr
 
 
 def contradictions(data: Json) -> Iterator[Problem]:
-    """Contradictions between parts of a line, as paths and sentences."""
+    """Yield contradictions between parts of a line, as paths and sentences."""
     for check in (_user, _avatar, _ids, _aliases, _badges, _links, _sections, _gallery, _catalogues, _comments):
         yield from check(data)
 
 
 def warnings(data: Json) -> Iterator[Problem]:
-    """Values that lookups will show differently, without loss."""
+    """Yield values that lookups will show differently, without loss."""
     for name in (name for name in DOCUMENT_LISTS if name != "gallery"):
         if data[name] != in_order(data[name]):
             yield name, "Lookups show them by order, then by id."
@@ -209,7 +209,7 @@ def _ids(data: Json) -> Iterator[Problem]:
 
 
 def _twice(rows: Iterable[Json], path: str, name: str, key: Callable[[Json], object]) -> Iterator[Problem]:
-    """Rows that repeat the key of an earlier row; None is no key."""
+    """Yield rows that repeat the key of an earlier row; None is no key."""
     seen: set[object] = set()
     for place, row in enumerate(rows):
         found = key(row)
@@ -293,7 +293,7 @@ def _gallery(data: Json) -> Iterator[Problem]:
 
 
 def _catalogues(data: Json) -> Iterator[Problem]:
-    """Two sections may show one entry, and then say the same of it."""
+    """Yield sections that show one entry and contradict each other about it."""
     seen: dict[object, Json] = {}
     for place, section in enumerate(data["sections"]):
         for path, key, entry in catalogue_entries(section):
@@ -302,7 +302,7 @@ def _catalogues(data: Json) -> Iterator[Problem]:
 
 
 def catalogue_entries(section: Json) -> Iterator[tuple[str, tuple[str, ...], Json]]:
-    """The rows of its catalogue that a section lists: path, key (the type first) and facts."""
+    """Yield the rows of its catalogue that a section lists: path, key (the type first) and facts."""
     if catalogue := registry.CATALOGUES.get(section["type"]):
         for place, entry in enumerate(section[catalogue.listed]):
             key = (entry[name] for name in catalogue.key_names)

@@ -1,4 +1,4 @@
-"""Writes comments as rows, and totals beyond the rows that a line holds."""
+"""Write comments as rows, and totals beyond the rows that a line holds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _DOCUMENT_COLUMNS = (
 
 
 def write(lines: list[Line], claims: Claims, written: Written) -> None:
-    """Comments are added and changed, never removed: others wrote them. The same holds for votes, likes and replies.
+    """Add and change comments; never remove other users' comments, votes, likes and replies.
 
-    So a total is what the line says, or what is here where that is more.
+    So a total is what the line says, or what is stored where that is more.
     """
     _write_comments(lines, claims)
     held: dict[str, UserDocument] = {}
@@ -47,8 +47,7 @@ def write(lines: list[Line], claims: Claims, written: Written) -> None:
 def _document(
     line: Line, held: UserDocument | None, counts: dict[str, tuple[int, int, int]], claims: Claims
 ) -> UserDocument:
-    """The counters of the line, with what they hold beyond the rows. Which badges there are, the line says: none are
-    due."""
+    """Return the counters of the line, with what they hold beyond the rows. The line names the badges: none are due."""
     items = line.comments()
     own = sum(item["author"]["id"] not in claims.banned for item in items)
     likes, dislikes, comments = 0, 0, own
@@ -80,7 +79,7 @@ def _write_comments(lines: Iterable[Line], claims: Claims) -> None:
     rows = [
         _comment(line, item, created_at, claims.comments.get(item["id"]), counted)
         for line in lines
-        for item, created_at in zip(line.comments(), _moments(line, claims), strict=True)
+        for item, created_at in zip(line.comments(), _timestamps(line, claims), strict=True)
     ]
     bulk.save(rows, held=set(claims.comments), columns=_COMMENT_COLUMNS)
 
@@ -106,20 +105,20 @@ def _comment(
     )
 
 
-def _moments(line: Line, claims: Claims) -> list[datetime]:
-    """The timestamps of the comments. Microseconds keep the order of the line among those that lookups show with the
-    same timestamp."""
-    moments: list[datetime] = []
+def _timestamps(line: Line, claims: Claims) -> list[datetime]:
+    """Return the timestamps of the comments. Microseconds keep the order of the line among comments that lookups show
+    with equal timestamps."""
+    timestamps: list[datetime] = []
     for _, run in groupby(line.comments(), lambda item: (item["pinned"], milliseconds(item["createdAt"]))):
         items = list(run)
         found = [kept(item["createdAt"], _created_at(claims.comments.get(item["id"]))) for item in items]
         newest = max(found)
-        places = [(newest - moment, item["id"]) for moment, item in zip(found, items, strict=True)]
+        places = [(newest - at, item["id"]) for at, item in zip(found, items, strict=True)]
         if places != sorted(places):
             start = newest.replace(microsecond=newest.microsecond // 1000 * 1000)
             found = [start + timedelta(microseconds=after) for after in range(len(items) - 1, -1, -1)]
-        moments += found
-    return moments
+        timestamps += found
+    return timestamps
 
 
 def _created_at(comment: Comment | None) -> datetime | None:

@@ -28,16 +28,16 @@ from lookup.transfer.reading import Json, Line, Located
 
 
 def _never(row: Model, data: Json) -> bool:
-    """Rows of most tables are never hidden."""
+    """Return False: rows of most tables are never hidden."""
     return False
 
 
 @dataclass(frozen=True)
 class Table:
-    """`include`: where a line has its rows. `entries`: those of a line's data that are rows of it. `columns`: what a
-    row says, its id and profile aside; an asset as its facts.
+    """`include`: where a line has its rows. `entries`: the entries of a line's data that are its rows. `columns`: what
+    a row says, except its id and profile; an asset as its facts.
 
-    `is_hidden`: whether lookups leave a row out. Such a row is nothing that a line could speak of, and stays.
+    `is_hidden`: whether lookups leave a row out. A line cannot name such a row, which stays.
     """
 
     model: type[Model]
@@ -51,7 +51,7 @@ class Table:
         return str(self.model._meta.verbose_name)
 
     def of(self, line: Line) -> list[Located]:
-        """The entries of a line, which are looked for once."""
+        """Return the entries of a line, searched once."""
         if (found := line.listed.get(self.name)) is None:
             found = line.listed[self.name] = list(self.entries(line.data))
         return found
@@ -67,7 +67,7 @@ def _of(include: str, **wanted: str) -> Callable[[Json], Iterator[Located]]:
 
 
 def _pictures(data: Json) -> Iterator[Located]:
-    """The gallery, each picture with its section and its place there."""
+    """Yield the gallery, each picture with its section and its place there."""
     homes = {
         item["id"]: (section["id"], place)
         for section in data["sections"]
@@ -88,7 +88,7 @@ def _is_hidden_section(row: Section, data: Json) -> bool:
 
 
 def _is_hidden_picture(row: GalleryItem, data: Json) -> bool:
-    """In a section that is hidden and not named by the line either."""
+    """Return whether the picture is in a hidden section that the line does not name either."""
     section = row.section
     if section is None or any(section.pk == entry["id"] for entry in data["sections"]):
         return False
@@ -96,7 +96,7 @@ def _is_hidden_picture(row: GalleryItem, data: Json) -> bool:
 
 
 def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
-    """The table of a list whose rows are as its form shows them."""
+    """Return the table of a list whose rows are as its form shows them."""
     names = form.columns_of(content.form, model) if content.form else {}
     fixed = {"is_active": True} if content.switch == "is_active" else {}
     return Table(
@@ -109,7 +109,7 @@ def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
 
 
 def _sorted_tiers(table: Table) -> Table:
-    """Unlocked tiers ascend, each once."""
+    """Return the table with unlocked tiers that ascend, each once."""
 
     def columns(entry: Json) -> Json:
         found = table.columns(entry)
@@ -148,7 +148,7 @@ TABLES = (
 
 
 def assets_of(line: Line) -> Iterator[tuple[str, AssetFacts]]:
-    """Every upload that the line names, with its path there."""
+    """Yield every upload that the line names, with its path there."""
     for path, entry in [("profile", line.data["profile"]), *(row for table in TABLES for row in table.of(line))]:
         for name, value in entry.items():
             if isinstance(value, AssetFacts):

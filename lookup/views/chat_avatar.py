@@ -26,14 +26,14 @@ class ChatAvatar(ApiView):
 
 
 def current_url(user_id: str) -> str:
-    """The picture that the linked chat account had when it was last seen, or the platform's default one for it.
+    """Return the picture that the linked chat account last had, or the platform's default one for it.
 
-    UserNotFound: the user does not exist, is banned, has no linked chat account, or has turned public API access off
-    without mirroring the picture. 1 query.
+    Raises UserNotFound: the user does not exist, is banned, has no linked chat account, or has turned public API access
+    off without mirroring the picture. 1 query.
     """
     is_shown = Q(user__public_api_access=True) | Q(user__profile_documents__mirrors_chat=True)
     found = LinkedAccount.objects.filter(is_shown, user=user_id, kind=LinkedAccount.Kind.CHAT, user__is_active=True)
-    row = next(iter(found.values_list("external_id", "avatar_url")[:1]), None)  # the same one for every profile
+    row = next(iter(found.values_list("external_id", "avatar_url")[:1]), None)  # equal for every profile
     if row is None:
         raise UserNotFound
     external_id, avatar_url = row

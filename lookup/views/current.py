@@ -31,7 +31,7 @@ class UserLookup(HotView):
 
 
 def answer(query: http_messages.Query, now: datetime) -> bytes:
-    """The whole answer, put together from the texts of the read model. 1 query, 2 where it shows not all comments.
+    """Return the whole answer, from the texts of the read model. 1 query, 2 where it shows not all comments.
 
     Raises what `resolve.answer` raises.
     """
@@ -54,13 +54,13 @@ def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
 
 
 def _comments(user: AnswerRow) -> bytes:
-    """All of them are counted, and the first ones shown."""
+    """Return the total of the comments and the first ones."""
     many = user.comments > sql.MAX_COMMENTS
     found = sql.read_comments(user.user_id) if many else sql.comments_of(user.shown_comments)
     return comments_json(user.comments, found)
 
 
-# What no document holds: it changes without the owner, or, as the aliases, is the same for each profile of a user.
+# What no document holds: it changes without the owner, or, as the aliases, belongs to all profiles of a user.
 _LIVE: dict[str, Callable[[AnswerRow], bytes]] = {
     "aliases": lambda user: user.aliases,
     "views": lambda user: b"%d" % user.views,

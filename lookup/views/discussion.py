@@ -49,7 +49,7 @@ def signed_in_or_back(view: View) -> View:
 @signed_in_or_back
 @refusing
 def comments_page(request: HttpRequest, name: str) -> HttpResponse:
-    """All comments, a page at a time; a POST writes one."""
+    """Show all comments, a page at a time; a POST writes one."""
     number = _number(request)
     page = context.find(name, timezone.now(), number=number)
     if isinstance(page, Elsewhere):
@@ -69,7 +69,7 @@ def comments_page(request: HttpRequest, name: str) -> HttpResponse:
 @signed_in_or_back
 @refusing
 def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
-    """A comment with all replies, a page at a time; a POST replies."""
+    """Show a comment with all replies, a page at a time; a POST replies."""
     number = _number(request)
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
@@ -94,7 +94,7 @@ def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
 @signed_in_or_back
 @refusing
 def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpResponse:
-    """One of ACTS on a comment or a reply; back to where it was shown."""
+    """Run one of ACTS on a comment or a reply; lead back to where it was shown."""
     user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
     run = ACTS.get(act)
     if run is None:
@@ -111,7 +111,7 @@ def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpR
 @signed_in_or_back
 @refusing
 def vote(request: SignedInRequest, name: str) -> HttpResponse:
-    """`vote`: like, dislike, or withdraw."""
+    """Vote: `vote` is like, dislike, or withdraw."""
     user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
     chosen = request.POST.get("vote", "")
     if chosen not in {"like", "dislike", "withdraw"}:
@@ -169,7 +169,7 @@ ACTS: dict[str, Callable[[SignedInRequest, Comment], None]] = {
 
 
 def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpResponse:
-    """Run the act, and go back; an error is a message there."""
+    """Run the action, and lead back; an error is a message there."""
     try:
         run()
     except (PermissionDenied, ValidationError) as refusal:
@@ -186,7 +186,7 @@ def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpR
 def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, parent: Comment | None) -> Comment | None:
     """Return the new comment; None where the form has errors now. A refused one counts, too.
 
-    Http404: the profile or the parent comment was deleted.
+    Raises Http404 where the profile or the parent comment was deleted.
     """
     by = cast("User", request.user)
     try:
@@ -215,7 +215,7 @@ def _form(request: HttpRequest) -> CommentForm:
 def _rendered(
     request: HttpRequest, template: str, page: ProfilePage, form: CommentForm, known: dict[str, Any]
 ) -> HttpResponse:
-    """Any: whatever a template can show."""
+    """Render the page. Any: values of the template."""
     known = {**known, "page": page, "comment_form": form}
     if isinstance(request.user, User):
         here = request.get_full_path() if request.method != "POST" else request.path
@@ -228,7 +228,7 @@ def _rendered(
 
 
 def _place_of_reply(page: ProfilePage, reply: Comment) -> str:
-    """The last page of the thread: replies are in order of time."""
+    """Return the last page of the thread: replies are in order of time."""
     before = Comment.objects.filter(parent=reply.parent_id, author__is_active=True).exclude(pk=reply.pk).count()
     number = before // MAX_COMMENTS + 1
     query = f"?page={number}" if number > 1 else ""
@@ -236,7 +236,7 @@ def _place_of_reply(page: ProfilePage, reply: Comment) -> str:
 
 
 def _number(request: HttpRequest) -> int:
-    """`page` of the query. Http404: it is no number of a page."""
+    """Return `page` of the query. Raises Http404 for any other text."""
     text = single_parameter(request.GET, "page", "1")
     if text is None or not (text.isascii() and text.isdigit()) or not 1 <= int(text[:6]) <= MAX_PAGE or len(text) > 5:
         raise Http404

@@ -41,7 +41,7 @@ class UidLookup(EarlierView):
 
 
 def answer(by: str, value: str) -> bytes:
-    """The whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
+    """Return the whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
     try:
         user = resolve.answer(by, value, resolve.EARLIER, timezone.now())
     except ValueInvalid:

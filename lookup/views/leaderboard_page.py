@@ -26,8 +26,8 @@ def first(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show(request: HttpRequest, board: str) -> HttpResponse:
-    """1 query, beside those of the session. Ranks are counted here, as in the API: users who left the board since the
-    ranking leave no gap."""
+    """Show a page of the board. 1 query, and those of the session. As in the API, ranks are counted here: users who
+    left the board since the ranking leave no gap."""
     if board not in Board.values:
         raise Http404
     shown = Board(board)
@@ -52,7 +52,7 @@ def show(request: HttpRequest, board: str) -> HttpResponse:
 
 
 def with_policy(response: HttpResponse) -> HttpResponse:
-    """Lets in pictures of profiles, where uploads have a host of their own."""
+    """Allow pictures of profiles, where uploads have a host of their own."""
     response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
     return response
 

@@ -53,10 +53,10 @@ def _kept(board: Board, limit: int) -> KeptAnswer:
 
 
 def answer(board: Board, limit: int) -> bytes:
-    """The first `limit` entries, their ranks without a gap. 1 query where nothing of them has changed since the last
-    time, or there was none; else 2, and stale documents are rendered first."""
+    """Return the first `limit` entries, their ranks without a gap. 1 query where none of them has changed since the
+    last answer, or there was none; else 2, and stale documents are rendered first."""
     kept = _kept(board, limit)
-    latest = kept.latest  # once: another thread may write it meanwhile
+    latest = kept.latest  # once: another thread may replace it
     if latest is not None and latest[0] == sql.read_board_states(board, limit, documents.fingerprint()):
         return latest[1]
     found = _read(board, limit)
@@ -71,7 +71,7 @@ def _read(board: Board, limit: int) -> list[BoardRow]:
     if stale:
         documents.refresh(*stale)
         found = sql.read_board(board, limit, documents.fingerprint())
-    return [row for row in found if row.text is not None]  # the others have been deleted meanwhile
+    return [row for row in found if row.text is not None]  # None: deleted since
 
 
 def _entry(rank: int, row: BoardRow) -> bytes:

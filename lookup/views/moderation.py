@@ -35,7 +35,7 @@ def show(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def act(request: SignedInRequest, name: str, act: str) -> HttpResponse:
-    """`show` and `hide` a part of the profile; `unblock` a user."""
+    """Show or hide (`show`, `hide`) a part of the profile; `unblock` a user."""
     _check_own(request, name)
     value = request.POST.get("value", "")
     if act in {"show", "hide"} and value in moderation.PARTS:
@@ -50,6 +50,6 @@ def act(request: SignedInRequest, name: str, act: str) -> HttpResponse:
 
 
 def _check_own(request: SignedInRequest, name: str) -> None:
-    """Http404: another user's."""
+    """Raise Http404 for another user's page."""
     if name.upper() != request.user.username.upper():
         raise Http404

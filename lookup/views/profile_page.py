@@ -1,7 +1,7 @@
 """GET /{username}: the public profile page; its style sheet; its links, which count their clicks.
 
 The page links to an address of ours that counts the click and redirects, which needs no JavaScript. The target's host
-is shown beside the title, and the whole URL in the tooltip.
+is shown next to the title, and the whole URL in the tooltip.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def without_slash(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @refusing
 def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
-    """Sends the visitor on. The address is the user's own, http, https or mailto: not for Django's redirect classes."""
+    """Redirect to the user's own address, http, https or mailto: Django's redirect classes refuse some of these."""
     user, url = context.link_of(name, link_id, timezone.now())
     visits.count_click(request, user_id=user.id, link_id=link_id)
     headers = {"Location": iri_to_uri(url), "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
@@ -87,7 +87,7 @@ def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
 
 @require_safe
 def style(request: HttpRequest) -> HttpResponse:
-    """The owner's colours, out of the address alone."""
+    """Return the owner's colours, which the address holds."""
     response = HttpResponse(colors.sheet(request.GET.dict()), content_type="text/css; charset=utf-8")
     response.headers["Cache-Control"] = STYLE_CACHING
     return response
@@ -99,7 +99,7 @@ def with_caching(response: HttpResponse) -> HttpResponse:
 
 
 def policy(page: ProfilePage, *, is_framed: bool = False) -> str:
-    """Lets in uploads and assets; and, where the owner mirrors it, the picture on the chat platform.
+    """Allow uploads and assets; and, where the owner mirrors it, the picture on the chat platform.
 
     `is_framed`: a page of ours may show it in a frame, as a preview.
     """

@@ -30,7 +30,7 @@ from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 @require_http_methods(["GET", "HEAD", "POST"])
 @refusing
 def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpResponse:
-    """GET asks for the reason, POST sends the report and leads back."""
+    """Ask for the reason; a POST sends the report and leads back."""
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
         return HttpResponseRedirect(_url(page.username, comment_id))
@@ -64,7 +64,7 @@ def _url(name: str, comment_id: str) -> str:
 
 
 def _comment(page: ProfilePage, comment_id: str) -> Comment | None:
-    """The comment or reply, where the page shows it."""
+    """Return the comment or reply, where the page shows it."""
     if not comment_id or not page.has_comments:
         return None
     shown = Comment.objects.filter(user=page.user.id, author__is_active=True)
@@ -72,7 +72,7 @@ def _comment(page: ProfilePage, comment_id: str) -> Comment | None:
 
 
 def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
-    """Why `by` cannot report this now; empty where they can."""
+    """Return why `by` cannot report this now; empty where they can."""
     if refusal := reports.refusal(user_id=page.user.id, comment=comment, by=by):
         return refusal
     return reports.ALREADY if reports.is_open(user_id=page.user.id, comment=comment, by=by) else ""
@@ -81,7 +81,7 @@ def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
 def _sent(
     request: SignedInRequest, page: ProfilePage, comment: Comment | None, form: ReportForm, back: str
 ) -> HttpResponse:
-    """Send the report. Http404: the profile was deleted."""
+    """Send the report. Raises Http404 where the profile was deleted."""
     given = {key: form.cleaned_data[key] for key in ("reason", "text")}
     try:
         reports.send(user=User(pk=page.user.id), name=page.name, comment=comment, by=request.user, **given)

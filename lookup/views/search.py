@@ -50,7 +50,7 @@ class Refused(Exception):
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    """1 query, beside those of the session. Without `q`, the form alone."""
+    """Show the form and the results for `q`, if given. 1 query, and those of the session."""
     typed = single_parameter(request.GET, "q")
     known: dict[str, object] = {"query": (typed or "")[: 2 * LONGEST].replace("\0", ""), "longest": LONGEST}
     status, seconds_left = 200, 0
@@ -68,7 +68,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _term(typed: str | None) -> str:
-    """What to look for. Refused: it can be no beginning of a name."""
+    """Return the text to search for. Raises Refused where no name can begin so."""
     if typed is None:
         raise Refused("Search for one name at a time.")
     term = typed.strip().removeprefix("@")

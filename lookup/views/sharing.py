@@ -14,7 +14,7 @@ from lookup.page import context, qr
 from lookup.page.context import Elsewhere, ProfilePage
 from lookup.views.profile_page import refusing, with_caching
 
-QR_CACHING = "public, max-age=3600"  # a profile that goes private keeps its picture for an hour: the link alone
+QR_CACHING = "public, max-age=3600"  # a profile that goes private keeps its picture for an hour: only the link
 
 
 @require_safe
@@ -32,7 +32,7 @@ def qr_code(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _of_profile(name: str, view: str, answer: Callable[[ProfilePage], HttpResponse]) -> HttpResponse:
-    """The answer for the profile that visitors of `name` see. 1 query. Raises as `context.find`."""
+    """Return the answer for the profile that visitors of `name` see. 1 query. Raises as `context.find`."""
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
         return HttpResponseRedirect(reverse(view, args=[page.username]))

@@ -1,4 +1,4 @@
-"""What the acts of visitors on a profile share: their limits, and the way back to where they began."""
+"""Shared parts of the actions of visitors on a profile: their limits, and the path back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class TooOften(Exception):
-    """The limit of the act is used up, or (no `seconds_left`) cannot be counted."""
+    """The limit of the action is used up, or (no `seconds_left`) cannot be counted."""
 
     def __init__(self, sentence: str, seconds_left: int = 0) -> None:
         super().__init__(sentence)
@@ -29,7 +29,7 @@ class TooOften(Exception):
 
 
 def count(limit: Limit, user: User) -> None:
-    """Count an act of the user. TooOften."""
+    """Count an action of the user. Raises TooOften."""
     try:
         seconds_left = limits.hit(limit.of(user.pk))
     except LimitsUnavailable:
@@ -41,7 +41,7 @@ def count(limit: Limit, user: User) -> None:
 
 
 def return_path(given: QueryDict, name: str) -> str:
-    """The path of this profile that `back` of the form or query names, else the path of the profile."""
+    """Return the path of this profile in `back` of the form or query, else the path of the profile."""
     back = given.get("back", "").partition("#")[0]
     profile = reverse("profile_page", args=[name])
     is_ours = back == profile or back.startswith(f"{profile}/")

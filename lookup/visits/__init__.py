@@ -1,4 +1,4 @@
-"""Counts views of profiles, each visitor once in 24 hours, and clicks on links, without storing who the visitors are.
+"""Count views of profiles, each visitor once in 24 hours, and clicks on links, without storing who the visitors are.
 
 A visitor is a keyed hash whose salt changes each day (UTC); yesterday's salt is checked too. If the store does not
 answer, the visit is not counted and the page is shown.
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class VisitStore(Protocol):
-    """Counts views and clicks. StoreUnavailable or DatabaseError: it does not answer, and nothing is counted."""
+    """Counts views and clicks. Raises StoreUnavailable or DatabaseError: it does not answer, and nothing is counted."""
 
     def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
         """Count a view if the visitor is new on the profiles of this user; return whether it is."""
@@ -82,7 +82,7 @@ def _own_host() -> str:
 
 
 def fold(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Folded:
-    """Write the counts to the tables and delete expired visitors and salts. StoreUnavailable: the counts wait for the
-    next run. `after_batch` is called after each deleted batch."""
+    """Write the counts to the tables and delete expired visitors and salts. Raises StoreUnavailable: the counts wait
+    for the next run. `after_batch` is called after each deleted batch."""
     database_store.forget(now, after_batch=after_batch)
     return _store().fold(now)

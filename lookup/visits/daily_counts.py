@@ -56,8 +56,8 @@ def by_link(clicks: Clicks) -> dict[str, dict[Click, int]]:
 
 
 def add_views(views: Views) -> None:
-    """Add to the views by day; profiles that are gone are left out. The caller holds the transaction and has locked
-    the users, so that hosts are counted by one process at a time. At most 2 queries."""
+    """Add to the views by day, except of deleted profiles. The caller holds the transaction and has locked the users,
+    so that hosts are counted by one process at a time. At most 2 queries."""
     if not views:
         return
     profiles, days = {view.profile_id for view in views}, {view.day for view in views}
@@ -76,14 +76,14 @@ def add_views(views: Views) -> None:
 
 
 def add_clicks(clicks: Clicks) -> None:
-    """Add to the clicks by day; links that are gone are left out. The caller holds the transaction. At most 1 query."""
+    """Add to the clicks by day, except of deleted links. The caller holds the transaction. At most 1 query."""
     if clicks:
         rows = [(click.link_id, click.day, "", count) for click, count in clicks.items()]
         _add("lookup_linkday", "link_id", "lookup_link", "clicks", rows)
 
 
 def _add(table: str, key: str, owner: str, number: str, rows: Iterable[tuple[str, date, str, int]]) -> None:
-    """Insert rows or add to those that are there, in the order of their keys."""
+    """Insert rows or add to existing ones, in the order of their keys."""
     has_host = table == "lookup_profileday"
     columns = [key, "day", *(["host"] if has_host else [])]
     values = ["CAST(n.value->>0 AS varchar(32))", statements.row_column(1, "date")]
@@ -95,7 +95,7 @@ def _add(table: str, key: str, owner: str, number: str, rows: Iterable[tuple[str
         FROM {statements.rows_source()} JOIN {owner} o ON o.id = n.value->>0
         WHERE true ORDER BY 1, 2
         ON CONFLICT ({names}) DO UPDATE SET {number} = held.{number} + excluded.{number}
-    """  # noqa: S608 - names of tables and columns alone
+    """  # noqa: S608 - only names of tables and columns
     with connection.cursor() as cursor:
         cursor.execute(statement, [statements.rows_parameter(list(rows))])
 
@@ -108,34 +108,34 @@ class LinkCount(NamedTuple):
 
 
 def views_by_day(profile: Profile, since: date) -> dict[date, int]:
-    """1 query."""
+    """Return the views of each day. 1 query."""
     rows = ProfileDay.objects.filter(profile=profile, day__gte=since).values("day").order_by("day")
     return {row["day"]: row["total"] for row in rows.annotate(total=Sum("views"))}
 
 
 def views_by_host(profile: Profile, since: date, limit: int) -> list[tuple[str, int]]:
-    """The hosts with the most views, DIRECT and OTHER among them. 1 query."""
+    """Return the hosts with the most views, DIRECT and OTHER included. 1 query."""
     rows = ProfileDay.objects.filter(profile=profile, day__gte=since).values("host")
     found = rows.annotate(total=Sum("views")).order_by("-total", "host")[:limit]
     return [(row["host"], row["total"]) for row in found]
 
 
 def clicks_by_link(profile: Profile, since: date) -> list[LinkCount]:
-    """The links with the most clicks first. 1 query."""
+    """Return the links, most clicks first. 1 query."""
     rows = LinkDay.objects.filter(link__profile=profile, day__gte=since).values("link", "link__title", "link__url")
     found = rows.annotate(total=Sum("clicks")).order_by("-total", "link")
     return [LinkCount(row["link"], row["link__title"], row["link__url"], row["total"]) for row in found]
 
 
 def clicks_by_day(profile: Profile, since: date, link_id: str = "") -> dict[date, int]:
-    """Of all links, or of one. 1 query."""
+    """Return the clicks of all links, or of one, by day. 1 query."""
     rows = LinkDay.objects.filter(link__profile=profile, day__gte=since)
     rows = rows.filter(link=link_id) if link_id else rows
     return {row["day"]: row["total"] for row in rows.values("day").order_by("day").annotate(total=Sum("clicks"))}
 
 
 def everything(profile: Profile, since: date) -> list[tuple[date, str, str, int]]:
-    """Each row as it is kept: its day, "view" or "click", the host or the link's address, the number. 2 queries."""
+    """Return each row as stored: its day, "view" or "click", the host or the link's address, the number. 2 queries."""
     views = ProfileDay.objects.filter(profile=profile, day__gte=since).values_list("day", "host", "views")
     clicks = LinkDay.objects.filter(link__profile=profile, day__gte=since).values_list("day", "link__url", "clicks")
     found = [(day, "view", host, count) for day, host, count in views]
@@ -143,7 +143,7 @@ def everything(profile: Profile, since: date) -> list[tuple[date, str, str, int]
 
 
 def forget(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete days that are older than KEPT; how many rows."""
+    """Delete days that are older than KEPT; return the number of rows."""
     last = now.date() - KEPT
     days = ProfileDay.objects.filter(day__lt=last), LinkDay.objects.filter(day__lt=last)
     return sum(batches.delete(rows, by="day", after_batch=after_batch) for rows in days)

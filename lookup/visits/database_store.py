@@ -21,7 +21,7 @@ from lookup.visits.visitors import Visitor
 
 ONCE_IN = timedelta(hours=24)
 DAY = timedelta(days=1)
-BATCHES_KEPT = timedelta(days=7)  # longer than any store remembers a batch that it has handed over
+BATCHES_KEPT = timedelta(days=7)  # longer than any store keeps a batch
 ROWS_AT_ONCE = 500
 Key = TypeVar("Key", View, Click)
 
@@ -48,7 +48,7 @@ NO_DAYS = Days({}, {})
 
 
 def day_of(now: datetime) -> date:
-    """The day (UTC) of the salt."""
+    """Return the day (UTC) of the salt."""
     return now.astimezone(UTC).date()
 
 
@@ -70,7 +70,7 @@ class DatabaseVisits:
         with transaction.atomic():
             # Counts for one user wait for each other: at midnight one visitor may have two hashes at once.
             if not UserDocument.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"):
-                return False  # deleted meanwhile
+                return False  # deleted since
             if _is_counted(user_id, hashes, now):
                 return False
             Visit.objects.bulk_create(
@@ -90,7 +90,7 @@ class DatabaseVisits:
                 daily_counts.add_clicks({click: 1})
 
     def fold(self, now: datetime) -> Folded:
-        """Everything is in the tables already."""
+        """Return an empty result: everything is in the tables already."""
         return Folded()
 
     def _salts_at(self, now: datetime) -> list[str]:
@@ -114,11 +114,11 @@ def add_batch(
     *,
     days: Days = NO_DAYS,
 ) -> Folded:
-    """Add a batch of counts by user and by link, with their `days`; what was added now.
+    """Add a batch of counts by user and by link, with their `days`; return what was added now.
 
     Each part is a transaction of its own that also notes its token. A batch that comes again, after a crash or in two
-    processes at once, must be the same under the same token: its parts are, and those that were added are left out.
-    Once all were added, nothing is added under this token whatever comes. Users and links that are gone are left out.
+    processes at once, must be equal under the same token: its parts are, and parts that were added are left out. Once
+    all were added, nothing more is added under this token. Deleted users and links are left out.
     """
     if VisitBatch.objects.filter(token=token).exists():
         return Folded()
@@ -151,7 +151,7 @@ def _parts(counts: Mapping[str, int]) -> Iterator[dict[str, int]]:
 
 
 def _is_new(token: str, now: datetime) -> bool:
-    """A second process that adds the same part waits here for the first one's commit."""
+    """Note the token, if new. A second process that adds this part waits here for the first one's commit."""
     return VisitBatch.objects.get_or_create(token=token, defaults={"folded_at": now})[1]
 
 
@@ -163,7 +163,7 @@ def add_views(views: Mapping[str, int]) -> None:
     statement = f"""
         UPDATE lookup_userdocument SET views = lookup_userdocument.views + batch.column2, unlock_due = %s
         FROM (VALUES {rows}) AS batch WHERE lookup_userdocument.user_id = batch.column1
-    """  # noqa: S608 - placeholders alone are put in
+    """  # noqa: S608 - only placeholders are put in
     with connection.cursor() as cursor:
         cursor.execute(statement, [True, *(value for item in sorted(views.items()) for value in item)])
 

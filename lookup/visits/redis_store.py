@@ -1,8 +1,8 @@
 """Visits in Redis: a request writes nothing to the database; `fold_visits` brings the counts there.
 
-The counts lie in one hash. It gets a token with its first count, is set aside as a whole when it is folded, and is
-deleted after the tables have noted that token. So a crash anywhere, or a Redis that comes back with what it held a
-second ago, folds the same counts under the same token again, which adds nothing.
+The counts are one hash. It gets a token with its first count, is set aside as a whole when it is folded, and is deleted
+after the tables have noted that token. So after a crash anywhere, or with a Redis that restarts with data of a second
+ago, equal counts are folded under one token again, which adds nothing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ COUNTS = "{visit}:counts"
 FOLDING = "{visit}:folding"
 TOKEN = "token"  # noqa: S105 - a field's name
 VIEW, CLICK = "view:", "click:"
-# The same by day: of a view its user, profile, day and host; of a click its link and day.
+# Counts by day: of a view its user, profile, day and host; of a click its link and day.
 VIEW_DAY, CLICK_DAY = "view-day:", "click-day:"
-MOST_FIELDS = 100_000  # of the counts, from which on no further hosts are told apart
+MOST_FIELDS = 100_000  # of the counts; from then on every host counts as OTHER
 
 # Keys: today's salt, which is made if missing, and yesterday's. Answer: both.
 SALTS = """
@@ -51,14 +51,14 @@ redis.call('HSETNX', KEYS[1], '{TOKEN}', ARGV[3])
 redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
 return redis.call('HINCRBY', KEYS[1], ARGV[1], 1)
 """
-# Keys: the counts, those that are being folded. Answer: the latter, as names and values by turns.
+# Keys: the counts, the counts being folded. Answer: the second, as names and values by turns.
 SET_ASIDE = """
 if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('EXISTS', KEYS[1]) == 1 then
     redis.call('RENAME', KEYS[1], KEYS[2])
 end
 return redis.call('HGETALL', KEYS[2])
 """
-# Key: the counts that are being folded. They are left alone where they are already the next ones.
+# Key: the counts that are being folded. They are kept where they are already the next ones.
 DROP = f"""
 if redis.call('HGET', KEYS[1], '{TOKEN}') == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end
 return 0
@@ -70,7 +70,7 @@ class StoreUnavailable(Exception):
 
 
 class RedisVisits:
-    """For any number of processes. One round trip for each view; a second one when the salt changes."""
+    """Counts for any number of processes. One round trip for each view; a second one when the salt changes."""
 
     def __init__(self) -> None:
         from django_redis import get_redis_connection  # only where Redis is configured
@@ -103,7 +103,7 @@ class RedisVisits:
             raise StoreUnavailable from error
 
     def fold(self, now: datetime) -> Folded:
-        """First what a run that crashed left over, then what was counted since."""
+        """Fold the counts that a crashed run left, then the current ones."""
         return self._fold_one(now) + self._fold_one(now)
 
     def _count(self, visitor: Visitor, view: View, today: date) -> int:
@@ -148,7 +148,7 @@ def _of_kind(prefix: str, counts: dict[str, str]) -> dict[str, int]:
 
 
 def _days_of(counts: dict[str, str]) -> Days:
-    """The counts by day; a batch of the previous release has none."""
+    """Return the counts by day; a batch of the previous release has none."""
     views = {_view(name): count for name, count in _of_kind(VIEW_DAY, counts).items()}
     return Days(views, {_click(name): count for name, count in _of_kind(CLICK_DAY, counts).items()})
 

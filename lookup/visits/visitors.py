@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 MAX_USER_AGENT = 1000  # characters that are hashed
 
-DIRECT, OTHER = "", "*"  # hosts of visitors who came from no other page, and of those whose host is not kept
+DIRECT, OTHER = "", "*"  # hosts: the visitor came from no other page; the host is not kept
 _HOST = re.compile(r"(?=.{1,100}\Z)[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 
 # Words in the user agents of programs: crawlers, previews of messengers, monitors, libraries.
@@ -56,7 +56,7 @@ class Visitor:
         return cls(address, user_agent[:MAX_USER_AGENT])
 
     def hashed(self, user_id: str, salt: str) -> str:
-        """The hash of this visitor on the profiles of one user under `salt`; 32 characters.
+        """Return the hash of this visitor on the profiles of one user under `salt`; 32 characters.
 
         It includes the user, so that visits of one visitor to two users cannot be linked.
         """
@@ -65,8 +65,8 @@ class Visitor:
 
 
 def host_of(headers: Mapping[str, str], own_hosts: Collection[str]) -> str:
-    """The host of the page that led here, in lower case: DIRECT for none or one of ours, OTHER for what is no host of a
-    web page. Nothing else of its address is read."""
+    """Return the host of the page that led here, in lower case: DIRECT for none or one of ours, OTHER for what is no
+    host of a web page. Nothing else of its address is read."""
     referrer = headers.get("Referer", "").strip()
     if not referrer:
         return DIRECT

@@ -1,4 +1,4 @@
-"""manage.py check_documents: does what lookups serve say what the tables say?"""
+"""manage.py check_documents: compare what lookups serve with the tables."""
 
 from __future__ import annotations
 

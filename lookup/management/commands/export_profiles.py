@@ -25,7 +25,7 @@ class Command(BaseCommand):
         names = options["username"]
         user_ids = None if names is None else [user_named(name).pk for name in names]
         if options["output"] is None:
-            # Whatever the terminal speaks, JSON is UTF-8.
+            # JSON is UTF-8, in every terminal.
             try:
                 number = sum(self._print(line) for line in exporting.lines(user_ids=user_ids))
                 sys.stdout.flush()
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         return 1
 
     def _save(self, path: Path, user_ids: list[str] | None) -> int:
-        """The file is whole, or it is not there."""
+        """Write to another file first: `path` is complete, or it does not exist."""
         part = path.with_name(f"{path.name}.part")
         number = 0
         try:

@@ -53,13 +53,13 @@ class Command(BaseCommand):
 
     def _report(self, outcome: Outcome) -> None:
         for problem in outcome.problems[:MAX_SHOWN]:
-            self._tell(outcome.number, problem)
+            self._write(outcome.number, problem)
         if len(outcome.problems) > MAX_SHOWN:
-            self._tell(outcome.number, ("", f"And {len(outcome.problems) - MAX_SHOWN} more problems."))
+            self._write(outcome.number, ("", f"And {len(outcome.problems) - MAX_SHOWN} more problems."))
         for path, sentence in () if outcome.problems else outcome.warnings:
-            self._tell(outcome.number, (path, f"Warning: {sentence}"))
+            self._write(outcome.number, (path, f"Warning: {sentence}"))
 
-    def _tell(self, number: int, problem: Problem) -> None:
+    def _write(self, number: int, problem: Problem) -> None:
         """Write one line of ASCII; other characters are escaped."""
         said = ": ".join(part for part in (f"line {number}", *problem) if part)
         self.stderr.write(" ".join(said.split()).encode("ascii", "backslashreplace").decode())
