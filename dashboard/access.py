@@ -31,13 +31,13 @@ Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def signed_in(view: Page[P]) -> Guarded[P]:
-    """A page that needs a login and is never cached."""
+    """Return a page that needs a login and is never cached."""
     guarded: Guarded[P] = never_cache(login_required(view))  # type: ignore[assignment]  # the login check sets the user
     return guarded
 
 
 def recently_signed_in(view: Page[P]) -> Guarded[P]:
-    """As `signed_in`, with a login or reauthentication within the last 5 minutes.
+    """Return a page that needs a login or reauthentication within the last 5 minutes, and is never cached.
 
     A POST is kept and answered after the reauthentication, so the URL must have no query.
     """
@@ -47,8 +47,8 @@ def recently_signed_in(view: Page[P]) -> Guarded[P]:
 
 
 def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:
-    """As `signed_in`, for members of staff with any of `permissions` (whole names); 403 for all others. 1 query beside
-    those of the session and the permissions."""
+    """Return a page for members of staff with any of `permissions` (whole names); 403 for all other users. 1 query plus
+    the session's and the permissions'."""
 
     def decorate(view: Page[P]) -> Guarded[P]:
         def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -62,7 +62,7 @@ def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:
 
 
 def may(user: User, *permissions: str) -> bool:
-    """Whether the person is staff and has any of `permissions`."""
+    """Return whether the person is staff and has any of `permissions`."""
     return user.is_staff and any(user.has_perm(name) for name in permissions)
 
 

@@ -21,7 +21,7 @@ from infrastructure import text_rules
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 
-# Permissions that owners give their keys themselves; staff grant the others.
+# Permissions that owners give their keys themselves; staff grant all other ones.
 SELF_SERVED = tuple(permission for permission in Permission if permission.is_self_served)
 BY_REQUEST = tuple(permission for permission in Permission if not permission.is_self_served)
 MAX_REASON = 2000
@@ -31,7 +31,7 @@ _GONE = "This request no longer exists: its account was deleted."
 
 @transaction.atomic
 def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
-    """Request a locked scope for the user's apps. ValidationError, by argument."""
+    """Request a locked scope for the user's apps. Raises ValidationError, by argument."""
     user = _locked_user(user)
     if scope not in LOCKED_SCOPES:
         raise ValidationError({"scope": f"{scope} is not a locked scope."})
@@ -42,7 +42,7 @@ def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
 
 @transaction.atomic
 def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
-    """Request another permission for the key. ValidationError, by argument."""
+    """Request another permission for the key. Raises ValidationError, by argument."""
     user = _locked_user(key.owner)
     key = keys.locked(key)
     if permission not in BY_REQUEST:
@@ -56,7 +56,7 @@ def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRe
 
 @transaction.atomic
 def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
-    """Withdraw the request. ValidationError: it is decided."""
+    """Withdraw the request. Raises ValidationError where it is decided."""
     request = _locked(request)
     users.check_may_act_for(owner=request.user, by=by)
     request.state = AccessRequest.State.WITHDRAWN
@@ -68,8 +68,8 @@ def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
 
 @transaction.atomic
 def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
-    """Grant and perform the request. ValidationError: it is decided, or no longer possible. PermissionDenied: the user
-    is staff, and `by` is no superuser."""
+    """Grant and perform the request. Raises ValidationError: it is decided, or no longer possible; PermissionDenied:
+    the user is staff, and `by` is no superuser."""
     request = _locked(request)
     if request.user.is_banned:
         raise ValidationError("This account is banned. Lift the ban first, or deny the request.")
@@ -84,7 +84,7 @@ def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
 
 @transaction.atomic
 def deny(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
-    """Deny the request; the requester reads `reason`. ValidationError and PermissionDenied as for `grant`."""
+    """Deny the request; the requester reads `reason`. Raises ValidationError and PermissionDenied as `grant`."""
     request = _locked(request)
     users.check_authority(user=request.user, by=by)
     return _decide(request, AccessRequest.State.DENIED, by, reason)
@@ -120,7 +120,7 @@ def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer
 
 
 def _locked(request: AccessRequest) -> AccessRequest:
-    """Lock the requester, then the request, and return it. ValidationError: it is gone or decided."""
+    """Lock the requester, then the request, and return it. Raises ValidationError: it is deleted or decided."""
     if not users.lock(request.user_id):
         raise ValidationError(_GONE)
     locked = AccessRequest.objects.select_for_update(of=("self",), no_key=True).select_related("user", "key__owner")

@@ -1,4 +1,4 @@
-"""Bar charts: drawings in SVG, for which a table beside them has the same numbers."""
+"""Bar charts as SVG drawings; a table next to each has its numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Chart:
 
     @property
     def paths(self) -> list[str]:
-        """All bars of each series as one path: a page with a hundred of them stays light."""
+        """Return all bars of each series as one path: a page with a hundred of them stays light."""
         return [
             "".join(
                 f"M{bar.x} {bar.y}h{bar.width}v{bar.height}h-{bar.width}z" for bar in self.bars if bar.series == number
@@ -55,7 +55,7 @@ class Chart:
 
     @property
     def tick_x(self) -> int:
-        """Where the labels of the upright axis end."""
+        """Return where the labels of the upright axis end."""
         return self.left - 6
 
     @property
@@ -64,7 +64,7 @@ class Chart:
 
 
 def stacked(series: Mapping[str, Sequence[int]], labels: Sequence[str], *, label_every: int) -> Chart:
-    """Series upon one another, a bar for each label. Every series is as long as `labels`."""
+    """Return a chart with stacked series, a bar for each label. Every series is as long as `labels`."""
     sums = [sum(values) for values in zip(*series.values(), strict=True)]
     ticks = ticks_for(max(sums, default=0))
     scale = (HEIGHT - TOP - BOTTOM) / ticks[-1]
@@ -91,7 +91,7 @@ def stacked(series: Mapping[str, Sequence[int]], labels: Sequence[str], *, label
 
 
 def ticks_for(highest: int) -> list[int]:
-    """Round numbers from 0 to at least `highest`: at most six, at least two."""
+    """Return round numbers from 0 to at least `highest`: at most six, at least two."""
     size = 1
     while True:
         for factor in _STEPS:

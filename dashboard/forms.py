@@ -1,4 +1,4 @@
-"""How the pages ask before an operation, run it, and show why it was refused."""
+"""Confirm an operation, run it, and show why it was refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show_error(form: forms.BaseForm, error: ValidationError) -> None:
 
 
 def is_done(form: forms.BaseForm, operation: Callable[[], object]) -> bool:
-    """Run the operation of a valid form. False: the form has errors, of its own or of the operation."""
+    """Run the operation of a valid form. Return False if the form has errors, of its own or of the operation."""
     if not form.is_valid():
         return False
     try:

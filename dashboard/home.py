@@ -29,7 +29,7 @@ ERRORS_SHOWN_FOR = timedelta(hours=24)
 ANSWERS_SHOWN_FOR = timedelta(days=14)
 MOST_SHOWN = 5
 
-# All that the page shows of most accounts, and whether the lists of the others are worth a query. Written by hand,
+# All that the page shows of most accounts, and whether the lists of all other ones are worth a query. Written by hand,
 # because the ORM takes longer to compile nine queries than the rest of the page takes. $1: the user; $2: now; $3: since
 # when errors count; $4: until when an end counts; $5: since when an answer counts.
 _FIGURES = Statement(
@@ -101,7 +101,7 @@ class Facts:
 
 
 def facts_of(user: User, now: datetime) -> Facts:
-    """1 query; up to 4 more for accounts with second factors, errors of apps, keys that end, requests to staff."""
+    """Return the facts. 1 query; up to 4 more: second factors, errors of apps, keys that end, requests to staff."""
     (row,) = _FIGURES.all(user.pk, now, now - ERRORS_SHOWN_FOR, now + keys_queries.SOON, now - ANSWERS_SHOWN_FOR)
     address, is_verified, used, *done, apps, keys, has_factors, has_errors, has_ending_keys, has_requests = row
     return Facts(
@@ -127,7 +127,7 @@ _STEPS = (
 
 
 def _ending_keys(user: User, now: datetime) -> list[ApiKey]:
-    """1 query. The earliest end first."""
+    """Return the keys that end soon, the earliest first. 1 query."""
     ending = user.api_keys.live(now).filter(expires_at__lte=now + keys_queries.SOON, replaced_by=None)
     return list(ending.order_by("expires_at", "pk")[:MOST_SHOWN])
 
@@ -140,7 +140,7 @@ def _failing_apps(user: User, now: datetime) -> list[Application]:
 
 
 def _requests(user: User, now: datetime) -> list[AccessRequest]:
-    """1 query. Pending requests, and recent answers of staff."""
+    """Return pending requests, and recent answers of staff. 1 query."""
     states = (AccessRequest.State.GRANTED, AccessRequest.State.DENIED)
     recent = Q(state__in=states, decided_at__gte=now - ANSWERS_SHOWN_FOR)
     rows = user.access_requests.filter(Q(state=AccessRequest.State.PENDING) | recent)

@@ -15,7 +15,7 @@ class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
         return self.filter(state=AccessRequest.State.PENDING)
 
     def in_turn(self) -> AccessRequestQuerySet:
-        """Pending requests first, the oldest at the top; then decided ones, the latest first."""
+        """Return pending requests first, the oldest at the top; then decided ones, the latest first."""
         return self.order_by(
             Case(When(state=AccessRequest.State.PENDING, then=0), default=1),
             Case(When(state=AccessRequest.State.PENDING, then=F("created_at"))),
@@ -27,7 +27,7 @@ class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
 class AccessRequest(models.Model):
     """A user asks staff to unlock a scope for their apps, or to grant a permission to one of their keys.
 
-    `subject` is the scope or the `Permission`; `key` is set for a permission alone. `decided_at` is also when the
+    `subject` is the scope or the `Permission`; `key` is only set for a permission. `decided_at` is also when the
     request was withdrawn. `decided_by` is empty then, and after the deletion of the decider's account.
     """
 

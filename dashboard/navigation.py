@@ -43,5 +43,5 @@ def link(entry: Entry, path: str, **kwargs: str) -> Link:
 
 @functools.cache
 def _url(name: str) -> str:
-    """A URL without arguments: reversing the twenty of the menu for each page takes longer than writing it."""
+    """Return a URL without arguments: reversing the twenty of the menu for each page takes longer than writing it."""
     return reverse(name)

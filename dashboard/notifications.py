@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 
 def send_after_commit(*, to: User, subject: str, template: str, context: dict[str, Any]) -> None:
-    """Send an e-mail; a user without an address gets none. `template`, a text, gets `user`, `site_name` and `base_url`
-    besides `context`."""
+    """Send an e-mail; a user without an address gets none. `template`, a text, gets `context` with `user`, `site_name`
+    and `base_url`."""
     if not to.email:
         return
     names = {"user": to, "site_name": settings.SITE_NAME, "base_url": settings.BASE_URL}

@@ -1,7 +1,7 @@
 """The roles of staff. `manage.py create_roles` makes a group of each; docs/operations.md has the same table.
 
-Each permission of the service's own apps is in the role Operator. Those of Django and of the libraries are in none:
-their holder could take every right, or read credentials. They are for superusers.
+Each permission of the service's own apps is in the role Operator. Permissions of Django and of the libraries are in
+none: their holder could take every right, or read credentials. They are for superusers.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ class Change:
 
 @transaction.atomic
 def create(*, is_exact: bool) -> list[Change]:
-    """Make the groups that are missing, and add the permissions that they lack; `is_exact`: remove all others.
+    """Make missing groups, and add the permissions that they lack; `is_exact`: remove all other permissions.
 
-    ValidationError: the database lacks a permission.
+    Raises ValidationError: the database lacks a permission.
     """
     names = {f"{row.content_type.app_label}.{row.codename}": row for row in _all_permissions()}
     return [_complete(role, names, is_exact=is_exact) for role in ROLES]
 
 
 def permissions_of(role: Role, names: Sequence[str]) -> set[str]:
-    """The permissions of the role, where the service has those with these whole names."""
+    """Return which permissions of these whole names the service has and the role gets."""
     if role.permissions is not None:
         return set(role.permissions)
     return {name for name in names if name.partition(".")[0] in OWN_APPS}

@@ -16,7 +16,7 @@ def of(changed_at: datetime) -> str:
 
 
 def check(given: str, changed_at: datetime) -> None:
-    """ValidationError where the row has changed since the form was made."""
+    """Raise ValidationError where the row has changed since the form was made."""
     if given != of(changed_at):
         raise ValidationError(CHANGED, code="changed")
 

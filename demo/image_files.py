@@ -54,7 +54,7 @@ SAMPLES = (
 
 
 def furnish(ada: User) -> None:
-    """Make them where ada has no folder yet, in the caller's transaction."""
+    """Make the files where ada has no folder yet, in the caller's transaction."""
     if Folder.objects.filter(owner=ada).exists():
         return
     for position, (kind, pattern, name, is_public) in enumerate(RULES):

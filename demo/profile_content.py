@@ -263,7 +263,7 @@ def _fill_maps(profile: Profile) -> None:
 
 
 def _talk_about(ada: User, friends: People) -> None:
-    """Votes, comments, replies and likes, by the demo users and the population."""
+    """Add votes, comments, replies and likes, by the demo users and the population."""
     members = _members()
     rows, at = Rows(), people.LATEST - timedelta(days=60)
     voters = [friends["ben"], friends["cleo"], *members[: showcase.LIKED_BY + showcase.DISLIKED_BY]]

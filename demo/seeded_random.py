@@ -1,4 +1,4 @@
-"""Random values that depend on nothing but a seed, so that invented data is the same at each run."""
+"""Random values that depend only on a seed, so that invented data is equal at each run."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class SeededRandom(Random):
         return self.random() < share
 
     def pick(self, values: Sequence[Value]) -> Value:
-        """As `choice`, in less time."""
+        """Pick as `choice`, in less time."""
         return values[int(self.random() * len(values))]
 
     def some(self, values: Sequence[Value], least: int, most: int) -> list[Value]:
-        """From `least` to `most` different values, in any order."""
+        """Return from `least` to `most` different values, in any order."""
         return self.sample(values, min(self.randint(least, most), len(values)))
 
     def weighted(self, values: Sequence[tuple[Value, float]]) -> Value:
-        """One of the values, by shares that add up to 1."""
+        """Return one of the values, by shares that add up to 1."""
         rest = self.random()
         for value, share in values:
             rest -= share
@@ -34,19 +34,19 @@ class SeededRandom(Random):
         return values[-1][0]
 
     def timestamp(self, start: datetime, end: datetime) -> datetime:
-        """A whole second between the two."""
+        """Return a whole second between the two."""
         return start + timedelta(seconds=int(self.random() * (end - start).total_seconds()))
 
     def new_id(self) -> str:
-        """An id as `accounts.models.users.new_id` makes them: 32 lower-case hexadecimal characters."""
+        """Return an id as `accounts.models.users.new_id` makes them: 32 lower-case hexadecimal characters."""
         return f"{self.getrandbits(128):032x}"
 
     def snowflake(self) -> str:
-        """An id of the chat platform: 18 digits."""
+        """Return an id of the chat platform: 18 digits."""
         return str(self.randrange(10**17, 10**18))
 
     def image_hash(self, *, is_animated: bool = False) -> str:
-        """The hash by which the chat platform names an image."""
+        """Return the hash by which the chat platform names an image."""
         return f"{'a_' if is_animated else ''}{self.getrandbits(128):032x}"
 
 

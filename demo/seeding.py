@@ -1,5 +1,5 @@
-"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json,
-and a small population beside them.
+"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json, and
+a small population.
 
 A later start leaves existing rows as they are and makes missing ones. Rows that the file does not list get a fresh
 password or secret, since the old one is hashed. `profile_content` fills the profiles, `image_files` the image host.
@@ -127,7 +127,7 @@ def _person(person: Person, known: Entry) -> Entry:
 
 
 def _account(person: Person, known: Entry, make: Callable[[str], User]) -> Entry:
-    """The entry as it is while its account exists, renamed or not; else a fresh password, or a fresh account."""
+    """Return the entry as it is while its account exists, renamed or not; else a fresh password or account."""
     if User.objects.filter(pk=known.get("id", "")).exists():
         return known
     user = User.objects.by_username(person.username).first() or User.objects.filter(email=person.email).first()
@@ -192,7 +192,7 @@ def _key(permission: str, owner: User, known: Entry) -> Entry:
 
 
 def _read() -> Entry:
-    """The file's object; empty where it is missing or broken."""
+    """Return the file's object; empty where it is missing or broken."""
     try:
         return dict(json.loads(path().read_text()))
     except (FileNotFoundError, ValueError):

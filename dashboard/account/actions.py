@@ -14,8 +14,8 @@ from lookup.editing import aliases, profiles
 
 @transaction.atomic
 def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
-    """Change the username; `keeps_old` keeps the old one as an alias. ValidationError, by argument, also where the old
-    name cannot be an alias; then nothing changes."""
+    """Change the username; `keeps_old` keeps the old one as an alias. Raises ValidationError, by argument, also where
+    the old name cannot be an alias; then nothing changes."""
     old_username = user.username
     users.lock(user.pk)
     with profiles.changing_all_of(user.pk):  # adding or removing an alias locks them before the names, too
@@ -44,7 +44,7 @@ def _keep_name(user: User, name: str, by: User) -> None:
 
 @transaction.atomic
 def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
-    """As `deletions.ask`, with an e-mail on how to stop it."""
+    """Request the deletion as `deletions.ask`, and send an e-mail on how to stop it."""
     deletion = deletions.ask(user=user, by=by)
     notifications.send_after_commit(
         to=user,
@@ -57,7 +57,7 @@ def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
 
 @transaction.atomic
 def keep(*, user: User, by: User) -> bool:
-    """As `deletions.stop`, with an e-mail."""
+    """Stop the deletion as `deletions.stop`, and send an e-mail."""
     is_stopped = deletions.stop(user=user, by=by)
     if is_stopped:
         notifications.send_after_commit(

@@ -27,7 +27,7 @@ FEW_CODES = 3
 
 @dataclass(frozen=True)
 class Security:
-    """`codes`: unused recovery codes; None where there are none at all."""
+    """`codes`: the number of unused recovery codes; None without any codes."""
 
     passkeys: int
     has_app: bool
@@ -46,7 +46,7 @@ NO_SECOND_FACTOR = Security(passkeys=0, has_app=False, codes=None)
 
 
 def security_of(user: User) -> Security:
-    """1 query."""
+    """Return the second factors of the user. 1 query."""
     rows = list(Authenticator.objects.filter(user=user).order_by("pk"))
     codes = [row.wrap() for row in rows if row.type == Authenticator.Type.RECOVERY_CODES]
     return Security(
@@ -65,14 +65,14 @@ class Mail:
 
 
 def mail_of(user: User) -> Mail:
-    """1 query."""
+    """Return the main address of the user. 1 query."""
     row = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").values_list("email", "verified").first()
     address, is_verified = row or (None, False)
     return mail_from(user, address, is_verified=is_verified)
 
 
 def mail_from(user: User, address: str | None, *, is_verified: bool) -> Mail:
-    """`address`: of the user's first `EmailAddress`, or None."""
+    """Return the main address. `address`: of the user's first `EmailAddress`, or None."""
     return Mail(user.email or None, is_verified=False) if address is None else Mail(address, is_verified)
 
 
@@ -92,7 +92,7 @@ class Overview:
 
 
 def overview_of(user: User, now: datetime) -> Overview:
-    """5 queries: addresses, second factors, sessions, linked accounts, approvals."""
+    """Return the overview. 5 queries: addresses, second factors, sessions, linked accounts, approvals."""
     plan = user.current_plan(now)
     return Overview(
         mail=mail_of(user),
@@ -140,7 +140,7 @@ _DELETION = Statement("SELECT asked_at, due_at FROM accounts_accountdeletion WHE
 
 
 def deletion_of(user: User) -> AccountDeletion | None:
-    """Return the deletion that the user asked for, or None. 1 query, by hand: every page of the dashboard runs it."""
+    """Return the requested deletion of the account, or None. 1 query, by hand: every page of the dashboard runs it."""
     row = _DELETION.one(user.pk)
     return AccountDeletion(user=user, asked_at=row[0], due_at=row[1]) if row else None
 
@@ -185,7 +185,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
 
 
 def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """What the person did on the profiles of others, and what they uploaded for their own."""
+    """Yield what the person did on profiles of other users, and what they uploaded for their own."""
     comments = user.comments_written.select_related("user")
     yield "comments", comments, ("id", "user.username", "parent_id", "content", "created_at")
     yield "votes", user.votes_given.select_related("user"), ("user.username", "is_like", "created_at")
@@ -197,7 +197,7 @@ def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ..
 
 
 def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """What apps did for the person."""
+    """Yield what apps did for the person."""
     uses = LastUse.objects.filter(user=user).select_related("application")
     yield "app_uses", uses, ("application.client_id", "used_at")
     records = RequestRecord.objects.filter(user=user).select_related("application")
@@ -205,19 +205,19 @@ def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]
 
 
 def _events(user: User) -> QuerySet[AuditEvent]:
-    """Acts of the user, and acts on the account."""
+    """Return actions of the user, and actions on the account."""
     return AuditEvent.objects.filter(Q(actor=user) | Q(object_type=user._meta.label_lower, object_id=user.pk))
 
 
 def _event(event: AuditEvent, user: User) -> dict[str, object]:
-    """Includes the address for the user's own acts only, because it is the actor's."""
+    """Return the event, with the address only of the user's own actions, because it is the actor's."""
     names = ("created_at", "verb", "actor_kind", "object_type", "object_id", "object_name", "reason", "data")
     values = {name: getattr(event, name) for name in names}
     return {**values, "address": event.address} if event.actor_id == user.pk else values
 
 
 def _all(rows: QuerySet[Any]) -> Iterator[Any]:
-    """By primary key, in batches."""
+    """Yield rows by primary key, in batches."""
     rows, last = rows.order_by("pk"), None
     while batch := list((rows if last is None else rows.filter(pk__gt=last))[:BATCH]):
         yield from batch
@@ -227,7 +227,7 @@ def _all(rows: QuerySet[Any]) -> Iterator[Any]:
 
 
 def _values(row: Model, columns: tuple[str, ...]) -> dict[str, object]:
-    """By column. A dot leads to a related row; the name then has an underscore."""
+    """Return values by column. A dot leads to a related row; the name then has an underscore."""
     return {column.replace(".", "_"): attrgetter(column)(row) for column in columns}
 
 

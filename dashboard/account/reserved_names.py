@@ -1,4 +1,4 @@
-"""Frees names that were taken before they were reserved: their owners get a similar one, and an email."""
+"""Free names that were taken before they were reserved: their owners get a similar one, and an email."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def similar_to(name: str) -> str:
 
 @transaction.atomic
 def free(name: Name) -> str | None:
-    """Give the owner of `name`, a username or an alias, a similar one instead, and return it. The owner may choose
-    another one at once. None where it is no longer theirs, or has another spelling or kind. ValidationError: another
-    user took the similar one after the check."""
+    """Give the owner of `name`, a username or an alias, a similar one, and return it. The owner may change it at once.
+    None where it is no longer theirs, or has another spelling or kind. Raises ValidationError: another user took the
+    similar one after the check."""
     if not users.lock(name.user_id):
         return None
     with profiles.changing_all_of(name.user_id):  # in the order in which a change of the username locks

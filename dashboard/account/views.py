@@ -71,7 +71,6 @@ def data(request: SignedInRequest) -> HttpResponse:
 @access.recently_signed_in
 @require_safe
 def download(request: SignedInRequest) -> StreamingHttpResponse:
-    """The export, as a file."""
     now = timezone.now()
     name = f"{request.user.username}-{now:%Y-%m-%d}.json"
     response = StreamingHttpResponse(queries.data_chunks(request.user, now), content_type="application/json")

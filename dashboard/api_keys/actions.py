@@ -1,4 +1,4 @@
-"""What owners do with their API keys, with the requests to staff and the e-mails."""
+"""Actions of owners on their API keys, with the requests to staff and the e-mails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dashboard.models import AccessRequest
 @transaction.atomic
 def make(*, owner: User, permissions: Sequence[str], requested: Sequence[str], reason: str, **values: Any) -> IssuedKey:
     """Create the key and its requests to staff, and notify the owner. `requested`: permissions that staff grant, for
-    `reason`. `values`: further arguments of `keys.issue`. ValidationError, by argument."""
+    `reason`. `values`: further arguments of `keys.issue`. Raises ValidationError, by argument."""
     if set(permissions) - set(SELF_SERVED):
         raise ValidationError({"permissions": ["Staff grant this permission: request it."]})
     issued = keys.issue(owner=owner, permissions=permissions, may_be_empty=bool(requested), by=owner, **values)
@@ -34,7 +34,7 @@ def make(*, owner: User, permissions: Sequence[str], requested: Sequence[str], r
 
 @transaction.atomic
 def rotate(*, key: ApiKey, overlap: timedelta, form_id: str, by: User) -> IssuedKey:
-    """As `keys.rotate`; pending requests move to the new key."""
+    """Rotate the key as `keys.rotate`; pending requests move to the new key."""
     issued = keys.rotate(key=key, overlap=overlap, form_id=form_id, by=by)
     AccessRequest.objects.pending().filter(key=key).update(key=issued.key)
     old = ApiKey.objects.get(pk=key.pk)
@@ -53,7 +53,7 @@ def revoke(*, key: ApiKey, by: User) -> ApiKey:
 
 @transaction.atomic
 def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, by: User) -> ApiKey:
-    """Change name and end. ValidationError, by argument, and where the key has changed since `version`."""
+    """Change name and end. Raises ValidationError, by argument, and where the key has changed since `version`."""
     users.lock(key.owner_id)
     versions.check(version, keys.locked(key).changed_at)
     key = keys.rename(key=key, name=name, by=by)
@@ -62,14 +62,14 @@ def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, b
 
 @transaction.atomic
 def enable(*, key: ApiKey, by: User) -> ApiKey:
-    """Undo `disable`. ValidationError: staff disabled it, or it is revoked, or the owner has too many keys."""
+    """Undo `disable`. Raises ValidationError: staff disabled it, it is revoked, or the owner has too many keys."""
     if not key.is_enabled and not key.is_over(timezone.now()):
         keys.check_room(key.owner)
     return keys.enable(key=key, by=by)
 
 
 def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
-    """Add a self-served permission. ValidationError: staff grant it, or the key is revoked."""
+    """Add a self-served permission. Raises ValidationError: staff grant it, or the key is revoked."""
     if permission not in SELF_SERVED:
         raise ValidationError("Staff grant this permission: request it.")
     if key.revoked_at is not None:

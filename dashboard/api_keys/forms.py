@@ -33,7 +33,7 @@ KEEP = "keep"
 
 
 class Overlap(TextChoices):
-    """How long a replaced key works on: hours."""
+    """How long a replaced key stays valid: hours."""
 
     NONE = "0", "It stops at once"
     HOUR = "1", "It works for 1 more hour"
@@ -86,7 +86,7 @@ class EndingForm(forms.Form):
         return datetime.combine(day, time(23, 59, 59), UTC)
 
     def ends_at(self) -> datetime | None:
-        """Of a valid form; None: never."""
+        """Return the end that a valid form sets; None: never."""
         ends = self.cleaned_data["ends"]
         if ends == End.DATE:
             ends_on: datetime = self.cleaned_data["ends_on"]
@@ -169,7 +169,7 @@ class RotationForm(forms.Form):
     form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", max_length=32, widget=forms.HiddenInput, initial=new_form_id)
 
     def length(self) -> timedelta:
-        """Of a valid form."""
+        """Return the overlap that a valid form sets."""
         return timedelta(hours=int(self.cleaned_data["overlap"]))
 
 

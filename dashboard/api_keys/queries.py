@@ -92,7 +92,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Requests:
-    """How often a key was used on each of the last DAYS days, today last."""
+    """Requests with a key on each of the last DAYS days, today last."""
 
     days: tuple[Day, ...]
 
@@ -110,7 +110,7 @@ class Requests:
 
 
 def requests_of(keys: Collection[ApiKey], today: date) -> dict[int, Requests]:
-    """By key. 1 query."""
+    """Return requests by key. 1 query."""
     first = today - timedelta(days=DAYS - 1)
     counts: dict[int, dict[date, int]] = defaultdict(dict)
     rows = KeyDay.objects.filter(key__in=keys, day__gte=first, day__lte=today)
@@ -142,13 +142,13 @@ class Row:
 
 
 def keys_of(user: User, now: datetime) -> QuerySet[ApiKey]:
-    """The user's keys, the newest first; revoked and expired ones at the end."""
+    """Return the user's keys, the newest first; revoked and expired ones at the end."""
     is_over = Q(revoked_at__isnull=False) | Q(expires_at__lte=now)
     return user.api_keys.order_by(Case(When(is_over, then=Value(1)), default=Value(0)), "-created_at", "-pk")
 
 
 def rows_of(keys: Collection[ApiKey], now: datetime) -> list[Row]:
-    """2 queries."""
+    """Return the rows of the list. 2 queries."""
     requests = requests_of(keys, now.date())
     pending: dict[int | None, list[str]] = defaultdict(list)
     for asked in AccessRequest.objects.pending().filter(key__in=keys).order_by("pk"):
@@ -175,7 +175,7 @@ class PermissionRow:
 
 
 def permissions_of(key: ApiKey) -> list[PermissionRow]:
-    """Every permission. 1 query."""
+    """Return every permission. 1 query."""
     newest = {asked.subject: asked for asked in key.access_requests.order_by("pk")}
     return [
         PermissionRow(name, name.description, key.allows(name), name.is_self_served, newest.get(name))
@@ -184,7 +184,7 @@ def permissions_of(key: ApiKey) -> list[PermissionRow]:
 
 
 def may_be_asked_for(rows: Iterable[PermissionRow]) -> list[str]:
-    """Permissions that staff grant, without those that the key has or has requested."""
+    """Return permissions that staff grant, which the key neither has nor has requested."""
     waiting = {row.name for row in rows if row.request is not None and row.request.is_pending}
     held = {row.name for row in rows if row.is_held}
     return [name for name in BY_REQUEST if name not in held | waiting]
@@ -213,7 +213,7 @@ class Event:
 
 
 def trail_of(key: ApiKey) -> list[Event]:
-    """The audit trail of the key, the newest first. 1 query."""
+    """Return the audit trail of the key, the newest first. 1 query."""
     events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))
     return [_event(event) for event in events.order_by("-created_at", "-pk")[:TRAIL_LENGTH]]
 
@@ -246,7 +246,7 @@ class Sample:
 
 
 def samples_of(permissions: Iterable[str], owner: User) -> list[Sample]:
-    """One for each permission. 1 query."""
+    """Return a command for each permission. 1 query."""
     linked = owner.linked_accounts.filter(kind=LinkedAccount.Kind.CHAT).values_list("external_id", flat=True)
     chat_id = linked.first() or EXAMPLE_CHAT_ID
     commands = {
@@ -266,7 +266,7 @@ def samples_of(permissions: Iterable[str], owner: User) -> list[Sample]:
 
 
 def earlier_samples(user: User) -> list[Sample]:
-    """A command for each earlier form; both ways of sending the key occur."""
+    """Return a command for each earlier form; both ways of sending the key occur."""
     by_query = 'curl --get --data-urlencode "key=$KEY"'
     by_header = 'curl --header "Authorization: Bearer $KEY"'
     samples = (

@@ -28,7 +28,7 @@ PAGE_LENGTH = 25
 @access.signed_in
 @require_safe
 def index(request: SignedInRequest) -> HttpResponse:
-    """4 queries beside those of every page: how many keys, the keys, their days, what they wait for."""
+    """Show the keys. 4 queries plus every page's: number of keys, keys, days, pending requests."""
     now = timezone.now()
     page = Paginator(queries.keys_of(request.user, now), PAGE_LENGTH).get_page(request.GET.get("page"))
     context = {
@@ -43,7 +43,7 @@ def index(request: SignedInRequest) -> HttpResponse:
 @access.recently_signed_in
 @access.form_page
 def new(request: SignedInRequest) -> HttpResponse:
-    """Only the answer to the POST holds the secret."""
+    """Show the form; only the answer to the POST holds the secret."""
     form = NewKeyForm(request.POST or None)
     if form.is_valid():
         try:
@@ -57,7 +57,7 @@ def new(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_safe
 def page(request: SignedInRequest, prefix: str) -> HttpResponse:
-    """4 queries beside those of every page: the key, its days, its requests to staff, its trail; for a
+    """Show a key. 4 queries plus every page's: the key, its days, its requests to staff, its trail; for a
     disabled key one more, for the actor who disabled it."""
     key, now = access.key_of(request, prefix), timezone.now()
     permissions = queries.permissions_of(key)
@@ -119,7 +119,7 @@ def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
 def _made(
     request: SignedInRequest, issued: IssuedKey, *, old: ApiKey | None = None, requested: Sequence[str] = ()
 ) -> HttpResponse:
-    """`old`: the key that it replaces. `requested`: the permissions that were requested from staff."""
+    """Show the new key. `old`: the key that it replaces. `requested`: permissions requested from staff."""
     context = {
         "key": issued.key,
         "secret": issued.secret,
@@ -142,7 +142,7 @@ def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
 @access.signed_in
 @require_POST
 def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
-    """Without a confirmation page, because `enable` undoes it."""
+    """Disable without a confirmation page, because `enable` undoes it."""
     key = access.key_of(request, prefix)
     return _done(request, key, "Key disabled until you enable it.", lambda: keys.disable(key=key, by=request.user))
 

@@ -1,4 +1,4 @@
-"""What owners do to their apps on one form: all of it is saved or nothing, and edits of an older state are refused."""
+"""Actions of owners on their apps by one form: all of it is saved or nothing; edits of an older state are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_ticket(owner: User) -> str:
 
 
 def client_id_of(ticket: str, owner: User) -> str:
-    """ValidationError: the ticket is old, invalid, or another user's."""
+    """Return the client id. Raises ValidationError: the ticket is old, invalid, or another user's."""
     try:
         owner_id, client_id = signing.loads(ticket, salt=_TICKET, max_age=_TICKET_LIFETIME)
     except signing.BadSignature:
@@ -47,10 +47,10 @@ def client_id_of(ticket: str, owner: User) -> str:
 
 @transaction.atomic
 def register(*, owner: User, logo: bytes | None = None, **values: Any) -> RegisteredApp:
-    """Register an app with its logo, a small PNG. ValidationError, by argument of `applications.register`, which takes
-    `values`.
+    """Register an app with its logo, a small PNG. Raises ValidationError, by argument of `applications.register`, which
+    takes `values`.
 
-    AlreadyRegistered: the form has made its app, which may be deleted by now.
+    Raises AlreadyRegistered: the form has made its app, which may be deleted by now.
     """
     registered = applications.register(owner=owner, by=owner, **values)
     if logo is not None:
@@ -72,8 +72,9 @@ def change(
 ) -> Application:
     """Change the app. `logo`: a small PNG, empty to remove it, None to keep it. `details`: name and links.
 
-    ValidationError: by argument as in `register`; `changed`, for an older state; code `recently_used` unless `is_sure`,
-    for a removed redirect URL that sign-ins of the last 7 days used."""
+    Raises ValidationError: by argument as `register`; `changed`, for an older state; code `recently_used` unless
+    `is_sure`, for a removed URL that sign-ins of the last 7 days used.
+    """
     application = applications.hold(application)
     versions.check(version, application.updated)
     if not is_sure:
@@ -91,7 +92,7 @@ def change(
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User, version: str) -> str:
-    """Return the new secret, to be shown once. The owner gets an e-mail. ValidationError: it was reset in between."""
+    """Return the new secret, to be shown once. The owner gets an e-mail. Raises ValidationError: reset in between."""
     application = applications.hold(application)
     if version != versions.of(application.secret_changed_at):
         raise ValidationError(RESET_MEANWHILE, code="changed")

@@ -1,4 +1,4 @@
-"""Syntax colours of code, as spans with the classes of components.css. The text stays what it was."""
+"""Syntax colours of code, as spans with the classes of components.css. The text does not change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAME = "ReaderPlaceZ"  # stands for one while the code is read: a name in every
 
 
 def coloured(code: str, language: str) -> SafeString:
-    """Return HTML. `language`: its name in Markdown; one without colours is escaped alone."""
+    """Return HTML. `language`: its name in Markdown; code of a language without colours is only escaped."""
     if language not in _LANGUAGES:
         return escape(code)
     lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)

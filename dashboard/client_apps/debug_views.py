@@ -28,7 +28,7 @@ from oidc_provider.models import OK, Application
 @access.signed_in
 @require_safe
 def code_page(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """`?stack=` and `?redirect_url=` choose; the first of each is the default."""
+    """Show code. `?stack=` and `?redirect_url=` choose; the first of each is the default."""
     application = access.application_of(request, client_id)
     urls = application.redirect_urls
     chosen = request.GET.get("redirect_url", "")
@@ -88,7 +88,7 @@ def start(request: SignedInRequest, application: Application) -> HttpResponse:
 @require_GET  # no HEAD: a prefetch must not use the code up
 @of_app
 def callback(request: SignedInRequest, application: Application) -> HttpResponse:
-    """The callback of the login test: uses the code at once and redirects to the page with the steps."""
+    """Receive the code of the login test, use it at once and redirect to the page with the steps."""
     under_way = login_test.taken(request.session, application)
     if under_way is None:
         messages.error(request, "No test is running in this browser. Start a new one.")
@@ -134,7 +134,7 @@ REQUESTS_ON_A_PAGE = 50
 @access.signed_in
 @require_safe
 def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """3 queries, besides what this process has to write first."""
+    """Show usage. 3 queries, and what this process has to write first."""
     application = access.application_of(request, client_id)
     period = PERIODS.get(request.GET.get("period", ""), PERIODS["24h"])
     request_log.buffer.write()
@@ -171,7 +171,7 @@ def usage_csv(request: SignedInRequest, client_id: str, period: str) -> HttpResp
 @access.signed_in
 @require_safe
 def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """3 queries, besides what this process has to write first."""
+    """Show the log. 3 queries, and what this process has to write first."""
     application = access.application_of(request, client_id)
     now = timezone.now()
     request_log.buffer.write()
@@ -197,7 +197,7 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
 
 
 def _table(figures: Figures) -> list[tuple[object, list[int]]]:
-    """The newest first: when a row begins, and its numbers."""
+    """Return rows, the newest first: when a row begins, and its numbers."""
     return [(row.begins_at, [row.counts[name] for name in COLUMNS]) for row in reversed(figures.rows)]
 
 

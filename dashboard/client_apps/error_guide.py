@@ -1,7 +1,7 @@
 """Every error of the sign-in provider with cause and fix, for the request log, the login test and the documentation.
 
-The words come from `oidc_provider.errors`. Where one code has several causes, `said` is how the description begins that
-tells them apart.
+The words come from `oidc_provider.errors`. Where one code has several causes, `said` is the beginning of the
+description that distinguishes them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CLASSES: tuple[type[ProtocolError], ...] = (
 
 
 def anchor_of(text: str) -> str:
-    """`Limits and quotas` -> `limits-and-quotas`."""
+    """Return the anchor: `Limits and quotas` -> `limits-and-quotas`."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
@@ -60,7 +60,7 @@ class ErrorGuide:
 
     @property
     def anchor(self) -> str:
-        """For links to the row on a page that shows all of them."""
+        """Return the anchor of the row on a page that shows all rows."""
         return anchor_of(f"{self.code} {self.where} {self.said}")
 
 

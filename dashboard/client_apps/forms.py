@@ -138,7 +138,7 @@ class NewAppForm(AppForm):
         super().__init__(*args, owner=owner, **kwargs)
 
     def clean_ticket(self) -> str:
-        """The client id. A bad ticket is replaced, so that the form can be sent once more."""
+        """Return the client id. A bad ticket is replaced, so that the form can be sent once more."""
         try:
             return actions.client_id_of(self.cleaned_data["ticket"], self.owner)
         except ValidationError:

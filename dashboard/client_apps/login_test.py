@@ -48,8 +48,8 @@ def is_callback_registered(application: Application) -> bool:
 
 @transaction.atomic
 def add_callback(*, application: Application, by: User) -> None:
-    """Add the callback to the redirect URLs. ValidationError({"redirect_urls": ...}), as for an eleventh one."""
-    application = applications.hold(application)  # another page may have changed the others
+    """Add the callback to the redirect URLs. Raises ValidationError({"redirect_urls": ...}), as for an eleventh one."""
+    application = applications.hold(application)  # another page may have changed the app
     if not is_callback_registered(application):
         urls = [*application.redirect_urls, callback_url(application)]
         applications.change_redirect_urls(application=application, redirect_urls=urls, by=by)
@@ -57,7 +57,7 @@ def add_callback(*, application: Application, by: User) -> None:
 
 @transaction.atomic
 def remove_callback(*, application: Application, by: User) -> None:
-    """Remove the callback. ValidationError: it is the app's only redirect URL."""
+    """Remove the callback. Raises ValidationError: it is the app's only redirect URL."""
     application = applications.hold(application)
     if is_callback_registered(application):
         urls = [url for url in application.redirect_urls if url != callback_url(application)]
@@ -81,7 +81,7 @@ Session = MutableMapping[str, Any]  # Django's sessions behave as one; what they
 
 @dataclass(frozen=True)
 class LoginTest:
-    """A running sign-in. `parameters`: those of the authorization request; `mistake`: one of MISTAKES."""
+    """A running sign-in. `parameters`: of the authorization request; `mistake`: one of MISTAKES."""
 
     parameters: dict[str, str]
     code_verifier: str
@@ -96,7 +96,7 @@ class LoginTest:
 
 
 def begin(application: Application, *, scopes: Sequence[str], prompt: str, mistake: str, now: datetime) -> LoginTest:
-    """A new request; nothing is stored yet."""
+    """Return a new request; nothing is stored yet."""
     verifier = secrets.token_urlsafe(48)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     parameters = {
@@ -128,12 +128,12 @@ def taken(session: Session, application: Application) -> LoginTest | None:
 
 
 def keep_result(session: Session, application: Application, steps: list[dict[str, Any]]) -> None:
-    """`steps`: JSON without a secret."""
+    """Keep the steps in the session. `steps`: JSON without a secret."""
     _put(session, f"{_KEY}_done", application, steps)
 
 
 def result(session: Session, application: Application) -> list[dict[str, Any]] | None:
-    """The steps of the last test of this session, or None."""
+    """Return the steps of the last test of this session, or None."""
     done: dict[str, list[dict[str, Any]]] = session.get(f"{_KEY}_done", {})
     return done.get(application.client_id)
 
@@ -370,7 +370,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
 
 
 def _decoded(token: str, part: int) -> dict[str, Any]:
-    """A part of a JWT; empty where it is none."""
+    """Return a part of a JWT; empty where it is none."""
     try:
         encoded = token.split(".")[part]
         decoded = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))

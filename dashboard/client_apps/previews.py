@@ -32,7 +32,7 @@ def consent_screen(
     existing: Application | None = None,
     user_count: int = 0,
 ) -> dict[str, Any]:
-    """For the template of the preview. `existing`: the app that the form edits."""
+    """Return the context of the preview's template. `existing`: the app that the form edits."""
     application = Application(user=user, name=name[:MAX_NAME_LENGTH] or _NAMELESS)
     application.created = existing.created if existing else timezone.now()
     application.is_verified = existing is not None and existing.is_verified and existing.name == name

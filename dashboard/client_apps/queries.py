@@ -54,7 +54,7 @@ LABELS = {  # of the columns of an app
 
 @dataclass(frozen=True)
 class Change:
-    """One value that became another; for a list, what was added and what was removed."""
+    """A changed value; for a list, what was added and what was removed."""
 
     label: str
     before: str = ""
@@ -95,7 +95,7 @@ def actor_of(event: AuditEvent, reader: User) -> str:
 
 
 def _changes(event: AuditEvent) -> list[Change]:
-    """Empty where the event has none: the audit trail has rows of every release."""
+    """Return the changes; empty where the event has none: the audit trail has rows of every release."""
     before, after = event.data.get("before"), event.data.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
         return [_value(name, before, after) for name in sorted(after)]
@@ -128,8 +128,8 @@ _PROVED_BY_SECRET = (RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPE
 
 @dataclass(frozen=True)
 class AppRow:
-    """An app in a list. `secret_used_at`: when it last authenticated with its secret, which a login test of its
-    owner does without; by the hour where no code or token of that time is left."""
+    """An app in a list. `secret_used_at`: the last authentication with its secret, except by a login test of its owner;
+    by the hour where no code or token of that time is left."""
 
     application: Application
     logo_url: str
@@ -151,19 +151,19 @@ class SecretFacts:
 
 
 def apps_of(user: User) -> list[AppRow]:
-    """The user's apps, the newest first. 1 query."""
+    """Return the user's apps, the newest first. 1 query."""
     held = user.applications.select_related("logo").defer("logo__png").order_by("-created", "-pk")
     return [_row(application) for application in _with_figures(held)]
 
 
 def row_of(application: Application) -> AppRow:
-    """1 query."""
+    """Return the app as a list shows it. 1 query."""
     held = Application.objects.filter(pk=application.pk).select_related("logo").defer("logo__png")
     return _row(_with_figures(held).get())
 
 
 def secret_of(row: AppRow, *, reader: User, now: datetime) -> SecretFacts:
-    """Uses before the secret was set belong to an earlier secret. 1 query."""
+    """Return facts about the secret. Uses before it was set belong to an earlier secret. 1 query."""
     set_at = row.application.secret_changed_at
     events = events_of(row.application).filter(verb__in=["application:registered", "application:secret_reset"])
     event = events.order_by("-created_at", "-pk").first()
@@ -178,7 +178,7 @@ def secret_of(row: AppRow, *, reader: User, now: datetime) -> SecretFacts:
 
 
 def signed_in_today(application: Application, now: datetime) -> int:
-    """How many people signed in with the app, or were kept signed in, in the last 24 hours. 1 query."""
+    """Return how many people signed in with the app, or stayed signed in, in the last 24 hours. 1 query."""
     since = now - _A_DAY
     codes = Grant.objects.filter(application=application, used_at__gte=since).values("user_id")
     refreshed = RefreshToken.objects.filter(application=application, created__gte=since).values("user_id")
@@ -186,7 +186,7 @@ def signed_in_today(application: Application, now: datetime) -> int:
 
 
 def recently_used(application: Application, urls: Iterable[str], now: datetime) -> list[str]:
-    """Those of `urls` that sign-ins of the last 7 days led to, at any port where any port matches. 2 queries."""
+    """Return which of `urls` sign-ins of the last 7 days led to, at any port where any port matches. 2 queries."""
     since = now - RECENTLY
     codes = Grant.objects.filter(application=application, created__gte=since)
     waiting = PendingRequest.objects.filter(application=application, created_at__gte=since)
@@ -195,14 +195,14 @@ def recently_used(application: Application, urls: Iterable[str], now: datetime) 
 
 
 def events_of(application: Application) -> QuerySet[AuditEvent]:
-    """What was done to the app. What its users did with their own account is not among it."""
+    """Return actions on the app, without actions of its users on their own account."""
     return AuditEvent.objects.filter(
         object_type=Application._meta.label_lower, object_id=str(application.pk), verb__startswith="application:"
     )
 
 
 def scope_requests(user: User) -> dict[str, AccessRequest]:
-    """The user's latest request for each locked scope, by scope. 1 query."""
+    """Return the user's latest request for each locked scope, by scope. 1 query."""
     asked = user.access_requests.filter(kind=AccessRequest.Kind.SCOPE).order_by("created_at", "pk")
     return {request.subject: request for request in asked}
 
@@ -227,7 +227,7 @@ def _newest(rows: QuerySet[Any], column: str) -> Subquery:
 
 
 def _row(application: Application) -> AppRow:
-    """`application`: of `_with_figures`, whose columns its type does not know."""
+    """Return the row of an app of `_with_figures`, whose columns its type does not know."""
     figures = vars(application)
     proofs = [figures[name] for name in ("code_used_at", "token_made_at", "refreshed_at", "proved_at")]
     return AppRow(
@@ -239,5 +239,5 @@ def _row(application: Application) -> AppRow:
     )
 
 
-def _latest(moments: list[datetime | None]) -> datetime | None:
-    return max((moment for moment in moments if moment), default=None)
+def _latest(times: list[datetime | None]) -> datetime | None:
+    return max((at for at in times if at), default=None)

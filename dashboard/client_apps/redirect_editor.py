@@ -30,18 +30,18 @@ class RedirectRow:
 
 
 def rows_of(urls: Sequence[str]) -> list[RedirectRow]:
-    """One row for each of `urls`, which may be empty: an empty row is no mistake."""
+    """Return one row for each of `urls`, which may be empty: an empty row is no mistake."""
     return [_row(number, urls) for number, _ in enumerate(urls, start=1)]
 
 
 def blank(rows: Sequence[RedirectRow]) -> list[RedirectRow]:
-    """`rows`, and empty ones up to as many as an app may have."""
+    """Return `rows`, and empty ones up to as many as an app may have."""
     numbers = range(len(rows) + 1, redirects.MAX_URLS + 1)
     return [*rows, *(RedirectRow(number, "") for number in numbers)]
 
 
 def slash_pairs(urls: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of `urls` that differ by a slash at the end alone: without it, with it."""
+    """Return pairs of `urls` that differ only by a slash at the end: without it, with it."""
     known = set(urls)
     return [(url, f"{url}/") for url in urls if f"{url}/" in known]
 
@@ -81,7 +81,7 @@ class Difference:
 
     @property
     def number(self) -> int:
-        """Of the first character that differs, counted from 1."""
+        """Return the number of the first character that differs, counted from 1."""
         return self.position + 1
 
     @property
@@ -90,7 +90,7 @@ class Difference:
 
     @property
     def sent_from_there(self) -> tuple[str, str]:
-        """The first character that differs, and what follows it."""
+        """Return the first character that differs, and what follows it."""
         return self.sent[self.position : self.position + 1], self.sent[self.position + 1 :]
 
     @property
@@ -99,7 +99,7 @@ class Difference:
 
 
 def sent_url(pasted: str) -> str:
-    """The redirect URL in what a person pasted: the URL itself, or the whole authorization request around it."""
+    """Return the redirect URL in what a person pasted: the URL itself, or the authorization request around it."""
     pasted = pasted.strip()
     try:
         parts = urlsplit(pasted)
@@ -110,7 +110,7 @@ def sent_url(pasted: str) -> str:
 
 
 def explain(sent: str, registered: Sequence[str]) -> Difference | None:
-    """How `sent` differs from the nearest of `registered`; None where it matches one of them."""
+    """Return how `sent` differs from the nearest of `registered`; None where it matches one of them."""
     if not registered or redirects.is_registered(sent, registered):
         return None
     comparable = [redirects.at_port_of(url, sent) for url in registered]
@@ -139,7 +139,7 @@ def _reasons(sent: str, registered: str) -> list[str]:
 
 
 def _whole_url_reason(sent: str, registered: str) -> str:
-    """A reason that explains the whole difference, or the empty string."""
+    """Return a reason that explains the whole difference, or the empty string."""
     if sent.strip() == registered:
         return "There is white space around the URL that was sent."
     if unquote(sent) == registered or unquote(unquote(sent)) == registered:

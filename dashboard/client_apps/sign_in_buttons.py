@@ -114,7 +114,7 @@ class Button:
         return f"{PATH}/{self.name}.svg"
 
     def image(self, origin: str = "") -> SafeString:
-        """HTML."""
+        """Return the picture as HTML."""
         return SafeString(
             f'<img src="{origin}{self.path}" alt="{label_html()}" width="{self.width}" height="{self.height}">'
         )
@@ -137,7 +137,7 @@ def _width_of(character: str) -> int:
 
 @functools.cache
 def buttons() -> Mapping[str, Button]:
-    """By name: `light-40`, and `light-40-icon` without text."""
+    """Return the buttons by name: `light-40`, and `light-40-icon` without text."""
     found = (
         Button(f"{name}-{height}{'' if has_text else '-icon'}", variant, height, has_text)
         for (name, variant), has_text, height in itertools.product(VARIANTS.items(), (True, False), SIZES)
@@ -152,13 +152,13 @@ class Picture:
 
 
 def picture(name: str) -> Picture:
-    """Return the SVG of a button, or the logo for MARK; KeyError."""
+    """Return the SVG of a button, or the logo for MARK. Raises KeyError."""
     return _picture(name, label())
 
 
 @functools.lru_cache(maxsize=64)
 def _picture(name: str, text: str) -> Picture:
-    """`text`: that of the button, for the cache."""
+    """Return the SVG. `text`: of the button, for the cache."""
     svg = _logo() if name == MARK else _drawn(buttons()[name])
     return Picture(svg, f'"{blake2b(svg.encode(), digest_size=12).hexdigest()}"')
 
@@ -200,5 +200,5 @@ def linked(button: Button, href: str) -> str:
 
 
 def label_html() -> str:
-    """HTML and XML of the label, without the characters that end or fill in a string of a program."""
+    """Return HTML and XML of the label, without characters that end or fill in a string of a program."""
     return re.sub(r"[`$\\%{}]", lambda found: f"&#{ord(found[0])};", html.escape(label()))

@@ -28,7 +28,7 @@ class Period:
     step: timedelta
 
     def rows_until(self, now: datetime) -> list[datetime]:
-        """When each row begins; the last one is under way."""
+        """Return when each row begins; the last one is under way."""
         last = now.replace(minute=0, second=0, microsecond=0)
         if self.step >= timedelta(days=1):
             last = last.replace(hour=0)
@@ -103,13 +103,13 @@ class Figures:
 
 
 def figures(application: Application, period: Period, now: datetime) -> Figures:
-    """2 queries."""
+    """Return the figures of the period. 2 queries."""
     starts = period.rows_until(now)
     rows = {start: Row(start) for start in starts}
     total = Row(starts[0])
     errors: Counter[tuple[str, str]] = Counter()
-    for moment, kind, outcome, count in _counts(application, period, starts[0]):
-        rows[min(moment, starts[-1])].add(kind, outcome, count)  # another host's clock may be ahead of ours
+    for at, kind, outcome, count in _counts(application, period, starts[0]):
+        rows[min(at, starts[-1])].add(kind, outcome, count)  # another host's clock may be ahead of ours
         total.add(kind, outcome, count)
         if outcome not in {OK, REFUSED}:
             errors[outcome, RequestKind(kind).endpoint] += count
@@ -127,10 +127,10 @@ def figures(application: Application, period: Period, now: datetime) -> Figures:
 
 def _counts(application: Application, period: Period, since: datetime) -> list[tuple[datetime, str, str, int]]:
     counts = application.usage_counts.filter(hour__gte=since).order_by()
-    moment = "day" if period.step >= timedelta(days=1) else "hour"
-    if moment == "day":
+    unit = "day" if period.step >= timedelta(days=1) else "hour"
+    if unit == "day":
         counts = counts.annotate(day=TruncDay("hour"))
-    return list(counts.values_list(moment, "kind", "outcome").annotate(Sum("count")))
+    return list(counts.values_list(unit, "kind", "outcome").annotate(Sum("count")))
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ _WITH_SUBJECT = frozenset(RequestKind) - {RequestKind.ASKED, RequestKind.SHOWN, 
 
 
 def codes_of(application: Application, now: datetime) -> list[str]:
-    """The errors in the log. 1 query."""
+    """Return the errors in the log. 1 query."""
     records = (
         application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
         .failed()
@@ -163,7 +163,7 @@ def codes_of(application: Application, now: datetime) -> list[str]:
 def requests_of(
     application: Application, *, endpoint: str, is_ok: bool | None, code: str, now: datetime
 ) -> list[LoggedRequest]:
-    """The newest that are kept, as many as the page shows. `is_ok` None, empty strings: all of them. 1 query."""
+    """Return the newest requests, at most MOST_REQUESTS. `is_ok` None, empty strings: all of them. 1 query."""
     records = application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
     if endpoint:
         records = records.of_endpoint(endpoint)

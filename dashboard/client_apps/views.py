@@ -58,7 +58,7 @@ class ScopeRow:
 
 
 def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppRow | None = None) -> HttpResponse:
-    """The page; `row`: the app that the form edits. 2 queries for the scopes and the person's own values."""
+    """Show the form; `row`: the app that it edits. 2 queries for the scopes and the person's own values."""
     asked = queries.scope_requests(request.user)
     rows = [
         ScopeRow(scope, is_chosen, is_available, asked.get(scope.name), previews.claims_json(scope))
@@ -77,7 +77,7 @@ def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppR
 
 
 def _preview(request: SignedInRequest, form: AppForm, row: AppRow | None = None) -> HttpResponse:
-    """The consent screen alone, which a script puts into the page."""
+    """Return only the consent screen, which a script puts into the page."""
     return render(request, "dashboard/client_apps/_preview.html", {"preview": _preview_context(request, form, row)})
 
 
@@ -116,7 +116,7 @@ def reset_secret(request: SignedInRequest, application: Application) -> HttpResp
 
 
 def _secret_page(request: SignedInRequest, application: Application, secret: str, *, is_new: bool) -> HttpResponse:
-    """The only page that shows `secret`. Its views are never cached."""
+    """Return the only page that shows `secret`. Its views are never cached."""
     context = {"application": application, "client_secret": secret, "is_new": is_new}
     return render(request, "dashboard/client_apps/secret.html", context)
 
@@ -131,7 +131,7 @@ def listing(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: SignedInRequest) -> HttpResponse:
-    """Only the answer to the POST shows the secret, which is stored as a hash."""
+    """Show the form; only the answer to the POST shows the secret, which is stored as a hash."""
     form = NewAppForm(request.POST or None, request.FILES or None, owner=request.user)
     if request.method == "POST" and "preview" not in request.POST and form.is_valid():
         client_id = form.cleaned_data["ticket"]
@@ -156,7 +156,7 @@ def preview_new(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_POST
 def check_redirects(request: SignedInRequest) -> HttpResponse:
-    """The errors and advice for the rows of the editor, while the user types."""
+    """Return the errors and advice for the rows of the editor, while the user types."""
     urls = [url.strip() for url in request.POST.getlist("redirect_urls")[:50]]
     rows = redirect_editor.rows_of(urls)
     return JsonResponse({"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]})
@@ -282,7 +282,7 @@ def activity(request: SignedInRequest, application: Application) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @of_app
 def match(request: SignedInRequest, application: Application) -> HttpResponse:
-    """Changes nothing. By POST, because the pasted URL may contain a code, which must not be logged."""
+    """Compare; change nothing. By POST, because the pasted URL may contain a code, which must not be logged."""
     form = MatchForm(request.POST or None)
     context = {"application": application, "form": form}
     if request.method == "POST" and form.is_valid():
@@ -295,7 +295,7 @@ def match(request: SignedInRequest, application: Application) -> HttpResponse:
 @access.signed_in
 @require_http_methods(["GET", "POST"])
 def ask_for_scope(request: SignedInRequest, scope: str) -> HttpResponse:
-    """The state of the user's request, and the form where none is pending."""
+    """Show the state of the user's request, and the form where none is pending."""
     if scope not in LOCKED_SCOPES:
         raise Http404
     form = AskForm(request.POST or None)

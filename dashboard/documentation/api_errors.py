@@ -1,4 +1,4 @@
-"""Which errors each endpoint under /api/ answers, the protocol aside. Cause and fix come from the error classes."""
+"""The errors of each endpoint under /api/, except the protocol. Cause and fix come from the error classes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _rows(where: str, found: Iterable[ApiError]) -> Iterator[ErrorRow]:
 
 
 def _imagehost_key_rows() -> Iterator[ErrorRow]:
-    """The image host answers the sentences of the key check under one code of its own."""
+    """Yield rows of the image host, which answers the sentences of the key check under one code of its own."""
     for error in (errors.MissingApiKey(), errors.MissingAccountKey(), *_KEY_ERRORS):
         yield ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.fix)
     yield from _rows("imagehost_key", [_KEY_LIMIT])

@@ -14,7 +14,7 @@ FILE = "sign-in-button.html"
 
 
 def markdown() -> str:
-    """A choice for each variant, with the HTML of its pictures."""
+    """Return a choice for each variant, with the HTML of its pictures."""
     parts = [":::choices Variant"]
     for name, variant in sign_in_buttons.VARIANTS.items():
         parts += [f"### {variant.title}", f"Files `{name}-…`, {variant.use}."]
@@ -27,7 +27,7 @@ def markdown() -> str:
 
 
 def styled() -> str:
-    """The button as HTML and CSS, in Markdown."""
+    """Return the button as HTML and CSS, in Markdown."""
     inner = _inner(settings.BASE_URL)
     lines = [
         f'<a class="sign-in-with" href="/login">{inner}</a>',
@@ -53,7 +53,7 @@ def download_path(file: str) -> str:
 
 
 def _styled_preview(variant: str) -> SafeString:
-    """Each size, and one that is disabled. They are buttons that do nothing, to be looked at and focused."""
+    """Return each size, and a disabled one. They are buttons that do nothing, to be looked at and focused."""
     choices = (" sign-in-with--small", ""), ("", ""), (" sign-in-with--large", ""), ("", " disabled")
     return _on_ground(
         variant,

@@ -55,7 +55,7 @@ class Page:
 
     @property
     def summary(self) -> str:
-        """The first paragraph, in one line."""
+        """Return the first paragraph, in one line."""
         return " ".join(self.source.split("\n\n", 2)[1].split())
 
     @property
@@ -69,7 +69,7 @@ class Page:
 
 @functools.cache
 def pages() -> dict[str, Page]:
-    """By slug, in order."""
+    """Return the pages by slug, in order."""
     return {slug: Page(slug, group, _source(slug)) for group, slugs in GROUPS for slug in slugs}
 
 

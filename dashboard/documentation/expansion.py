@@ -1,7 +1,7 @@
-"""A page's Markdown with everything in it that the code knows: the Markdown source, but for the reader's own ids.
+"""Fill a page's Markdown with what the code knows: the result is the Markdown source, without the reader's own ids.
 
-A page holds blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}`
-for tables and ready code, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page
+A page holds blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}` for
+tables and ready code, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page
 itself so that the theme colours them.
 """
 
@@ -33,13 +33,13 @@ _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
 
 
 def fill(text: str) -> str:
-    """Put the values in for `{{ name }}`. KeyError: there is no such value."""
+    """Put the values in for `{{ name }}`. Raises KeyError for an unknown name."""
     known = values()
     return _VALUE.sub(lambda found: known[found[1]], text)
 
 
 def values() -> dict[str, str]:
-    """Return the values of the pages, by the names by which they ask for them."""
+    """Return the values of the pages, by name."""
     free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
     known = {
         "base_url": settings.BASE_URL,
@@ -130,7 +130,7 @@ _LINE = re.compile(rf"^\{{\{{ ({'|'.join(_TABLES)})((?: \w+)*) \}}\}}$", re.MULT
 
 @functools.cache
 def expanded(page: Page) -> str:
-    """Ends in a line break. KeyError, ValueError: the page asks for what there is not."""
+    """Return Markdown that ends in a line break. Raises KeyError, ValueError: the page names what does not exist."""
     text = _BLOCK.sub(_block, page.source)
     text = _LINE.sub(lambda found: _TABLES[found[1]](*found[2].split()), text)
     return fill(text)

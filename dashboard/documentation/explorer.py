@@ -47,7 +47,7 @@ _KEY_HEADERS = MappingProxyType({"apiKey": ("X-API-Key", ""), "accountKeyBearer"
 
 @dataclass(frozen=True)
 class Explorer:
-    """`page`: that of the endpoint. `initial`: values of its fields. `places`: as `api_errors` names them."""
+    """`page`: of the endpoint. `initial`: values of its fields. `places`: as `api_errors` names them."""
 
     operation: schema.Operation
     page: contents.Page
@@ -60,7 +60,7 @@ class Explorer:
 
     @property
     def key_header(self) -> tuple[str, str]:
-        """The header of the key, and what comes before the key in it. A key in the query would be in histories."""
+        """Return the header of the key, and its prefix. A key in the query would be in histories."""
         schemes = {name for each in self.operation.details["security"] for name in each}
         return next(header for scheme, header in _KEY_HEADERS.items() if scheme in schemes)
 
@@ -73,7 +73,7 @@ class Explorer:
         return [each["name"] for each in self.parameters if each["in"] == "path"]
 
     def address(self, values: Mapping[str, str], encode: Callable[[str], str]) -> tuple[str, str]:
-        """Return path and query, with those of `values` that are not empty."""
+        """Return path and query, with the values that are not empty."""
         path = self.operation.path
         for name in self.path_parameters:
             path = path.replace(f"{{{name}}}", encode(values.get(name, "")))
@@ -120,7 +120,7 @@ def _guide(row: api_errors.ErrorRow) -> str:
 
 @functools.cache
 def explorers() -> Mapping[str, Explorer]:
-    """By operation: one for each page that has a block `explorer`."""
+    """Return explorers by operation: one for each page that has a block `explorer`."""
     found = {}
     for page in contents.pages().values():
         if block := _BLOCK.search(page.source):
@@ -183,7 +183,7 @@ def _field(parameter: JSON) -> forms.Field:
 
 @dataclass(frozen=True)
 class Answer:
-    """`milliseconds`: how long the view took. `headers`: those of HEADERS that it has. `row`: of its error.
+    """`milliseconds`: how long the view took. `headers`: of HEADERS. `row`: of its error.
 
     `body` is indented where it is JSON.
     """
@@ -200,13 +200,13 @@ class Answer:
 
     @property
     def error(self) -> dict[str, str] | None:
-        """Cause and fix as HTML, and where the guide has them."""
+        """Return cause and fix as HTML, and their place in the guide."""
         row = self.row
         return {"cause": _html(row.cause), "fix": _html(row.fix), "guide": _guide(row)} if row else None
 
 
 def send(explorer: Explorer, values: Mapping[str, str], key: str, *, beside: HttpRequest) -> Answer:
-    """Call the endpoint's view with `key`, as a request from the same address as `beside`. It counts as any other."""
+    """Call the endpoint's view with `key`, as a request from the address of `beside`. It counts as any other."""
     path, query = explorer.address(values, encoded)
     header, before = explorer.key_header
     environ: dict[str, Any] = {
@@ -244,7 +244,7 @@ def _indented(text: str) -> str:
 
 
 def _html(markdown: str) -> SafeString:
-    """`markdown` is ours."""
+    """Return HTML of our own `markdown`."""
     return SafeString(MarkdownIt("commonmark", {"html": False}).renderInline(markdown))
 
 

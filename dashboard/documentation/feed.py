@@ -31,7 +31,7 @@ class Change:
 
 @functools.cache
 def changes() -> tuple[Change, ...]:
-    """The newest first, as on the page."""
+    """Return the newest changes first, as on the page."""
     found = _ENTRY.findall(expansion.expanded(contents.pages()[SLUG]))
     return tuple(
         Change(

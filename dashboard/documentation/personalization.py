@@ -1,4 +1,4 @@
-"""Puts the reader's own ids into a page: their newest app, their names, the public part of their keys."""
+"""Put the reader's own ids into a page: their newest app, their names, the public part of their keys."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _KEYS = {permission: f"{permission.value.rpartition(':')[2]}_key" for permission
 
 @dataclass(frozen=True)
 class Reader:
-    """`values`: of every place that a page may have. `own`: what of it is the reader's, as (label, value).
+    """`values`: of every place that a page may have. `own`: the reader's own ones, as (label, value).
 
-    `scopes`: what ready code asks for: those of the reader's app.
+    `scopes`: the scopes of the reader's app, for ready code.
     """
 
     values: dict[str, str]
@@ -56,7 +56,7 @@ class Reader:
         }
 
     def fill(self, text: str) -> str:
-        """Plain text or Markdown. KeyError: the page asks for what there is not."""
+        """Fill in plain text or Markdown. Raises KeyError: the page asks for an unknown name."""
         places = self._places
         return _PLACE.sub(lambda found: places[found[1]], text)
 
@@ -73,7 +73,7 @@ def visitor() -> Reader:
 
 
 def of(user: User | AnonymousUser) -> Reader:
-    """3 queries for a signed-in user."""
+    """Return the reader. 3 queries for a signed-in user."""
     if not isinstance(user, User):
         return visitor()
     app = user.applications.order_by("-created", "-pk").first()
@@ -92,7 +92,7 @@ def of(user: User | AnonymousUser) -> Reader:
 
 
 def _app(app: Application | None) -> dict[str, str]:
-    """Its first redirect URL too, unless a sample could not hold it."""
+    """Return the app's values, with its first redirect URL unless a sample could not hold it."""
     if app is None:
         return {}
     urls: list[Any] = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]
@@ -105,6 +105,6 @@ def _chat(user: User) -> dict[str, str]:
 
 
 def _keys(user: User) -> dict[Permission, ApiKey]:
-    """The newest live key for each permission."""
+    """Return the newest live key for each permission."""
     live = user.api_keys.live(timezone.now()).order_by("created_at", "pk")
     return {Permission(permission): key for key in live for permission in key.permissions}

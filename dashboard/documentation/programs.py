@@ -46,7 +46,7 @@ class Request:
 
 
 def parse(block: str) -> Request:
-    """ValueError: a line that is none of the above."""
+    """Return the request. Raises ValueError for an unknown line."""
     first, *lines = block.strip().splitlines()
     method, _, rest = first.partition(" ")
     path, _, status = rest.rpartition(" ")  # a place for the reader's id has spaces
@@ -83,12 +83,12 @@ def is_variable(piece: str) -> bool:
 
 
 def pieces(text: str) -> list[str]:
-    """Literal text, `$NAME` and `{{ reader.name }}`, apart from each other."""
+    """Return literal text, `$NAME` and `{{ reader.name }}` as separate pieces."""
     return [piece for piece in _PIECES.split(text) if piece]
 
 
 def encoded(text: str) -> str:
-    """For a URL's query. What is put in later needs no encoding: ids, names and keys hold letters, digits and ._-"""
+    """Encode for a URL's query. What is put in later needs no encoding: ids, names, keys hold letters, digits, ._-"""
     return "".join(piece if _PIECES.fullmatch(piece) else quote(piece, safe="") for piece in pieces(text))
 
 
@@ -103,7 +103,7 @@ _BARE = re.compile(r"[A-Za-z_]\w*\Z")
 
 
 def shell(request: Request, base_url: str) -> str:
-    """A call of curl, 7.76 or newer."""
+    """Return a call of curl, 7.76 or newer."""
     url = _shell_text(url_of(request, base_url, with_query=True))
     options = [_SHELL_MODES.get(request.shows, "--fail-with-body")]
     if request.method not in ("GET", "POST") or (request.method == "POST" and not _has_body(request)):
@@ -120,7 +120,7 @@ def shell(request: Request, base_url: str) -> str:
 
 
 def python(request: Request, base_url: str) -> str:
-    """For the library requests."""
+    """Return a program for the library requests."""
     arguments = [_python_text(url_of(request, base_url, with_query=False))]
     arguments += _python_pairs("params", request.query) + _python_pairs("headers", request.headers)
     arguments += _python_pairs("data", request.form or request.parts)
@@ -140,7 +140,7 @@ def python(request: Request, base_url: str) -> str:
 
 
 def javascript(request: Request, base_url: str) -> str:
-    """A module for Node 20 or newer."""
+    """Return a module for Node 20 or newer."""
     lines, body = _javascript_body(request)
     options = [f'method: "{request.method}",'] if request.method != "GET" else []
     headers = [f"{_javascript_name(name)}: {_javascript_text(value)}," for name, value in request.headers]
@@ -189,7 +189,7 @@ def _has_body(request: Request) -> bool:
 
 
 def _shell_text(text: str) -> str:
-    """In double quotes, so that variables are read."""
+    """Return text in double quotes, so that variables are read."""
     return '"' + "".join(p if is_variable(p) else re.sub(r'([\\"`$])', r"\\\1", p) for p in pieces(text)) + '"'
 
 

@@ -1,4 +1,4 @@
-"""Makes HTML of a page's Markdown. There is no way to write HTML in it."""
+"""Make HTML of a page's Markdown, which cannot contain HTML."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Rendered:
 
 @functools.lru_cache(maxsize=256)
 def rendered(markdown: str) -> Rendered:
-    """`markdown` is ours, never a visitor's."""
+    """Return HTML of our own `markdown`, never a visitor's."""
     tokens = parse(markdown)
     headings = _name_headings(tokens)
     _label_blocks(tokens)
@@ -72,7 +72,7 @@ def rendered(markdown: str) -> Rendered:
 
 
 def _contents(headings: list[Heading], tokens: list[Token]) -> tuple[Heading, ...]:
-    """Headings of the second and third level, without those that are choices."""
+    """Return headings of the second and third level, except choices."""
     choices = {str(token.attrs["id"]) for token in tokens if token.type == "heading_open" and "choice" in token.meta}
     found = [each for each in headings if each.level in (2, 3) and each.anchor not in choices]
     return tuple(each for each in found if each.level == 2 or len(found) <= MAX_CONTENTS)
@@ -89,7 +89,7 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _section(tokens: list[Token]) -> str:
-    """Code goes beside the text where the section has a table too: its first code up to its first subheading."""
+    """Put code next to the text where the section has a table too: its first code up to its first subheading."""
     subheading = next((at for at, each in enumerate(tokens) if at and each.type == "heading_open"), len(tokens))
     fences = [at for at, each in enumerate(tokens[:subheading]) if each.type == "fence"]
     start, end = (fences[0], fences[-1] + 1) if fences else (0, 0)
@@ -115,7 +115,7 @@ def html_of(markdown: str) -> str:
 
 
 def plain(inline: Token) -> str:
-    """What a reader sees of a heading, a paragraph or a cell."""
+    """Return what a reader sees of a heading, a paragraph or a cell."""
     return "".join(
         child.content if child.type in ("text", "code_inline") else " " * (child.type == "softbreak")
         for child in inline.children or ()
@@ -133,7 +133,7 @@ def _parser() -> MarkdownIt:
 
 
 def parse(markdown: str) -> list[Token]:
-    """Return the tokens, for readers of the text alone."""
+    """Return the tokens, for readers of only the text."""
     return _parser().parse(markdown)
 
 
@@ -179,7 +179,7 @@ class PageRenderer(RendererHTML):
         return expansion.drawing(str(tokens[idx].attrs["src"]))
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A heading that is a choice closes the panel before it, and opens its own with a radio button."""
+        """Close the panel before a heading that is a choice, and open its own with a radio button."""
         html = self.renderToken(tokens, idx, options, env)
         if "choice" not in tokens[idx].meta:
             return html
@@ -203,7 +203,7 @@ def _download(file: str) -> str:
 
 
 def _mark_choices(tokens: list[Token]) -> None:
-    """Between `:::choices LEGEND` and `:::` each heading of the third level is one choice. One such block a page."""
+    """Mark choices: between `:::choices LEGEND` and `:::` each heading of the third level is one. One block a page."""
     number = 0
     for at, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h3" and number:
@@ -218,7 +218,7 @@ def _mark_choices(tokens: list[Token]) -> None:
 
 
 def _replace_paragraph(tokens: list[Token], at: int, token: Token) -> None:
-    """`at`: of its inline token. The list keeps its length."""
+    """Replace a paragraph; `at`: of its inline token. The list keeps its length."""
     tokens[at - 1 : at + 2] = [token, Token("text", "", 0), Token("text", "", 0)]
 
 

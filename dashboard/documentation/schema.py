@@ -12,7 +12,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 
 from infrastructure.once import Once
 
-JSON = dict[str, Any]  # a part of the document, whatever it is
+JSON = dict[str, Any]  # any part of the document
 _REFERENCE = "#/components/schemas/"
 
 
@@ -44,7 +44,7 @@ class Operation:
 
     @property
     def parameters(self) -> list[JSON]:
-        """The required ones first; among each, those of the path as it names them, of the query, of headers."""
+        """Return the required ones first; among each, parameters of the path in its order, of the query, of headers."""
         order = {"path": 0, "query": 1, "header": 2}
         found = self.details.get("parameters", [])
         return sorted(found, key=lambda each: (not each.get("required"), order[each["in"]]))
@@ -57,7 +57,7 @@ def operations() -> Iterator[Operation]:
 
 
 def operation(name: str) -> Operation:
-    """Return an operation by its operationId; KeyError."""
+    """Return an operation by its operationId. Raises KeyError."""
     return {each.id: each for each in operations()}[name]
 
 
@@ -66,12 +66,12 @@ def components() -> JSON:
 
 
 def properties(name: str) -> JSON:
-    """The fields of a component, in its order; KeyError."""
+    """Return the fields of a component, in its order. Raises KeyError."""
     return dict(components()[name]["properties"])
 
 
 def referred(rule: JSON) -> str:
-    """The component that a schema is, or holds; "" for none."""
+    """Return the component that a schema is, or holds; "" for none."""
     reference = str(rule.get("$ref", ""))
     for inner in (*rule.get("allOf", ()), rule.get("items", {})):
         reference = reference or str(inner.get("$ref", ""))
@@ -79,7 +79,7 @@ def referred(rule: JSON) -> str:
 
 
 def choices(rule: JSON) -> list[str]:
-    """The values that a schema names, itself or by the components that it refers to."""
+    """Return the values that a schema names, itself or by the components that it refers to."""
     if "enum" in rule:
         return [str(value) for value in rule["enum"] if value not in ("", None)]
     inner = [*rule.get("oneOf", ()), *rule.get("allOf", ()), *([rule] if "$ref" in rule else [])]
@@ -88,7 +88,7 @@ def choices(rule: JSON) -> list[str]:
 
 
 def type_of(rule: JSON) -> str:
-    """In words: `string`, `integer`, `array of Badge`, `Asset`."""
+    """Return the type in words: `string`, `integer`, `array of Badge`, `Asset`."""
     if rule.get("type") == "array":
         items = rule["items"]
         is_plain = not referred(items) and "type" in items

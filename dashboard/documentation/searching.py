@@ -45,7 +45,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Term:
-    """A word that is looked for. Words that begin with `text` match, and those with one of the stems."""
+    """A word of the query. Words that begin with `text` match, and words with one of the stems."""
 
     text: str
     stems: frozenset[str]
@@ -76,7 +76,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of an excerpt. `is_hit`: one of the words that were looked for."""
+    """A part of an excerpt. `is_hit`: a word of the query."""
 
     text: str
     is_hit: bool
@@ -84,7 +84,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Result:
-    """`same`: sections of other pages that have the same heading and text."""
+    """`same`: sections of other pages that have an equal heading and text."""
 
     section: Section
     excerpt: tuple[Piece, ...]
@@ -132,7 +132,7 @@ def _named(section: Section, wanted: list[Term]) -> tuple[int, float]:
 
 
 def _merged(sections: list[Section], wanted: list[Term]) -> list[Result]:
-    """The first of the sections with one text stands for all of them."""
+    """Return one result for sections with one text: the first one, which lists the rest."""
     same: dict[tuple[str, str], list[Section]] = {}
     for section in sections:
         same.setdefault((section.heading, section.text), []).append(section)
@@ -141,7 +141,7 @@ def _merged(sections: list[Section], wanted: list[Term]) -> list[Result]:
 
 @functools.cache
 def index() -> tuple[list[Section], ...]:
-    """The sections of every page."""
+    """Return the sections of every page."""
     return tuple(_sections(page) for page in contents.pages().values())
 
 

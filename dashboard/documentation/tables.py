@@ -23,16 +23,16 @@ _OAUTH_PLACES = {
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """One of GitHub's tables. A cell is Markdown; its line breaks and bars are taken care of."""
+    """Return one of GitHub's tables. A cell is Markdown; its line breaks and bars are escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
 
 def fields(name: str, block: str, *, form: str = "") -> str:
-    """The fields of a component, in its order, with type and null as the code has them.
+    """Return the fields of a component, in its order, with type and null as the code has them.
 
     `block` has a line for each, `name | example | meaning`. `form`, "earlier" or "leaderboard": a field without a line
-    is a setting, and the table of all settings says which. KeyError: no line, no such field.
+    is a setting, and the table of all settings says which. Raises KeyError: no line, no such field.
     """
     lines = {line[0]: line[1:] for line in _lines(block)}
     rules = schema.properties(name)
@@ -47,7 +47,7 @@ def fields(name: str, block: str, *, form: str = "") -> str:
 
 
 def parameters(operation: str, block: str) -> str:
-    """The parameters of an operation. `block`: lines `name | meaning` for those that the schema leaves unexplained.
+    """Return the parameters of an operation. `block`: `name | meaning` lines for what the schema does not explain.
 
     The page says once what the schema repeats about each switch.
     """
@@ -64,7 +64,7 @@ def parameters(operation: str, block: str) -> str:
 
 
 def errors(*places: str) -> str:
-    """Rows of `api_errors`; KeyError for a place that is none."""
+    """Return rows of `api_errors`. Raises KeyError for an unknown place."""
     wanted = [place for place in places if api_errors.TITLES[place]]
     rows = [row for place in wanted for row in api_errors.ERRORS if row.where == place]
     cells = [(str(row.error.status), _code(row.body), row.cause, row.fix) for row in rows]
@@ -76,7 +76,7 @@ def all_errors() -> str:
 
 
 def oauth_errors(endpoint: str) -> str:
-    """What one endpoint of the protocol answers. KeyError."""
+    """Return the errors of one endpoint of the protocol. Raises KeyError."""
     places = _OAUTH_PLACES[endpoint]
     rows = [row for place in places for row in error_guide.ERRORS if row.where == place]
     cells = [(str(row.status), f"`{row.code}`", row.cause, row.fix) for row in rows]
@@ -84,7 +84,7 @@ def oauth_errors(endpoint: str) -> str:
 
 
 def all_oauth_errors() -> str:
-    """A heading for each, so that a link can lead to it: its anchor is the guide's."""
+    """Return a heading for each error, so that a link can lead to it: its anchor is the guide's."""
     parts = []
     for row in error_guide.ERRORS:
         heading = ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
@@ -93,7 +93,7 @@ def all_oauth_errors() -> str:
 
 
 def settings() -> str:
-    """The `settings` of a profile, key by key."""
+    """Return the `settings` of a profile, key by key."""
     parts = []
     for key in dict.fromkeys(field.key for field in FIELDS):
         rules = schema.properties("Profile")["settings"]["properties"][key]["properties"]
@@ -168,7 +168,7 @@ def _cell(text: str) -> str:
 
 
 def reference() -> str:
-    """Headings of the second level are tags and "Schemas"; operations and components are of the third."""
+    """Return the reference: headings of level 2 are tags and "Schemas"; operations and components of level 3."""
     by_tag: dict[str, list[Operation]] = {}
     for operation in schema.operations():
         by_tag.setdefault(operation.tag, []).append(operation)
@@ -247,7 +247,7 @@ def _parameter(each: JSON) -> tuple[str, ...]:
 
 
 def _type(rule: JSON) -> str:
-    """In words, with a link where it is a component."""
+    """Return the type in words, with a link where it is a component."""
     if rule.get("type") == "array":
         return f"array of {_type(rule['items'])}"
     if name := schema.referred(rule):

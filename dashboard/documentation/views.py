@@ -22,7 +22,7 @@ BUTTON_POLICY = "default-src 'none'; img-src data:; sandbox"
 
 @require_safe
 def page(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """3 queries for a reader who is signed in, beside those of the session."""
+    """Show a page. 3 queries for a reader who is signed in plus the session's."""
     shown = _page_of(slug)
     visitor = personalization.of(request.user)
     made = rendering.rendered(expansion.expanded(shown))
@@ -34,7 +34,7 @@ def page(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 @require_safe
 def markdown_source(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """The same page in Markdown."""
+    """Return a page in Markdown."""
     text = personalization.of(request.user).fill(expansion.as_text(_page_of(slug)))
     return _cached(request, HttpResponse(text, content_type="text/markdown; charset=utf-8"))
 
@@ -58,14 +58,14 @@ def changelog_feed(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def openapi_yaml(request: HttpRequest) -> HttpResponse:
-    """The same document as /docs/openapi.json."""
+    """Return the document of /docs/openapi.json as YAML."""
     return _public(HttpResponse(schema.as_yaml(), content_type="application/vnd.oai.openapi"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters("key")
 def explore(request: HttpRequest, name: str) -> HttpResponse:
-    """The form of an endpoint for readers without scripts. The key is used for this one answer and is not sent back."""
+    """Show the form of an endpoint for readers without scripts. The key is used once and is not sent back."""
     found = explorer.explorers().get(name)
     if found is None:
         raise Http404
@@ -85,7 +85,7 @@ def explore(request: HttpRequest, name: str) -> HttpResponse:
 @csrf_exempt  # no cookie decides anything: a POST is 405
 @require_safe
 def sign_in_button(request: HttpRequest, name: str) -> HttpResponse:
-    """A picture for the login pages of other sites."""
+    """Return a picture for the login pages of other sites."""
     try:
         picture = sign_in_buttons.picture(name)
     except KeyError:

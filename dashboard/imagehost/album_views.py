@@ -26,7 +26,7 @@ NEW = "new"  # in place of an album's id
 
 @form_view
 def album_list(request: SignedInRequest) -> HttpResponse:
-    """All albums, and a form for another one. 1 query."""
+    """Show all albums, and a form for another one. 1 query."""
     form = AlbumForm(request.POST if request.method == "POST" else None)
     if is_done(form, lambda: albums.create(owner=request.user, files=(), now=timezone.now(), **form.cleaned_data)):
         messages.success(request, f"Album {form.cleaned_data['title']} created. Add files to it from your gallery.")
@@ -37,7 +37,7 @@ def album_list(request: SignedInRequest) -> HttpResponse:
 
 @form_view
 def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
-    """Its title, its link, and its files in their order. 2 queries."""
+    """Show and change its title, its link, and its files in order. 2 queries."""
     album = _found(request, album_id)
     form = EditAlbumForm(request.POST if request.method == "POST" else None, album=album)
     if is_done(form, lambda: _rename(request, album, form)):

@@ -27,7 +27,7 @@ _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderP
 
 @form_view
 def folder_list(request: SignedInRequest) -> HttpResponse:
-    """All folders, and a form for another one."""
+    """Show all folders, and a form for another one."""
     form = FolderForm(request.POST if request.method == "POST" else None)
     if is_done(form, lambda: _create_folder(request, form)):
         messages.success(request, f"Folder {form.cleaned_data['name']} created.")
@@ -96,7 +96,7 @@ def _change_folder(request: SignedInRequest, folder: Folder, form: EditFolderFor
 
 
 def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
-    """The API's `field: sentence`, by the form's field."""
+    """Return the API's `field: sentence`, by the form's field."""
     if isinstance(refusal, FolderExists):
         return ValidationError({"name": refusal.error})
     field, _, sentence = refusal.error.partition(": ")
@@ -105,7 +105,7 @@ def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
 
 @form_view
 def rule_list(request: SignedInRequest) -> HttpResponse:
-    """The list, a form for another rule, and the tester: `?name=…&mime=…` asks where such a file would go."""
+    """Show the list, a form for another rule, and the tester: `?name=…&mime=…` asks where such a file would go."""
     folders = list(listing.folders(owner_id=request.user.pk))
     form = RuleForm(request.POST if request.method == "POST" else None, folders=folders)
     if is_done(form, lambda: rules.add(owner=request.user, **form.cleaned_data)):
@@ -128,7 +128,7 @@ def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
 
 @act("imagehost_rules")
 def move_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
-    """`places`: up (negative) or down, as far as the list goes."""
+    """Move the rule by `places`: up (negative) or down, as far as the list goes."""
     form = MoveForm(request.POST)
     if not form.is_valid():
         raise Http404
@@ -151,7 +151,7 @@ def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
 
 
 def _tested(request: SignedInRequest) -> dict[str, Any]:
-    """`tester` and, once it was asked, `route`; any: a template's context."""
+    """Return `tester` and, once it was asked, `route`. Any: a template's context."""
     tester = TesterForm(request.GET if "name" in request.GET else None)
     answers: list[rules.Route] = []
     is_done(tester, lambda: answers.append(rules.which_folder(owner=request.user, **tester.cleaned_data)))
@@ -159,7 +159,7 @@ def _tested(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _own_rule(request: SignedInRequest, rule_id: int) -> FolderRule:
-    """1 query. What no database column can hold is no rule's number."""
+    """Return the user's rule. 1 query, none for a number that the database column cannot hold."""
     if rule_id >= 1 << 63:
         raise Http404
     return get_object_or_404(FolderRule.objects.select_related("owner", "folder"), pk=rule_id, owner=request.user)

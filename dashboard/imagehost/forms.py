@@ -47,7 +47,7 @@ LIFETIMES: dict[str, tuple[str, timedelta | None]] = {
 
 
 class FormWithIds(forms.Form):
-    """A form whose ids differ from those of another form on the page: `ids` is their pattern."""
+    """A form whose ids differ from the ids of another form on the page: `ids` is their pattern."""
 
     ids = ""
 
@@ -83,7 +83,7 @@ class FilterForm(FormWithIds):
         return values
 
     def filters(self, folder_id: str | None = None) -> FileFilters:
-        """For `listing.search`; of a form with errors, all files. `folder_id`: the one folder of the page."""
+        """Return filters for `listing.search`; with errors, none. `folder_id`: the page's only folder."""
         if not self.is_valid():
             return FileFilters(folder_id=folder_id)
         values = self.cleaned_data
@@ -112,7 +112,7 @@ class LifetimeForm(FormWithIds):
     ids = "lifetime_%s"
 
     def problem(self) -> str:
-        """Of a form with errors."""
+        """Return the first error of a form with errors."""
         return " ".join(map(str, self.errors["expires"]))
 
 
@@ -136,7 +136,7 @@ class EditAlbumForm(AlbumForm):
 
 
 class SelectionForm(forms.Form):
-    """The names of the selected files, and what they are put into: a folder's or an album's id, or a word."""
+    """The names of the selected files, and their destination: a folder's or an album's id, or a word."""
 
     file = forms.Field(widget=forms.MultipleHiddenInput)
     folder = forms.CharField(required=False, max_length=64)
@@ -214,7 +214,7 @@ class FolderForm(FormWithIds):
         return values
 
     def changes(self) -> Changes:
-        """Of a valid form."""
+        """Return the changes of a valid form."""
         values = self.cleaned_data
         return Changes(
             name=values["name"],
@@ -275,7 +275,7 @@ class EditRuleForm(RuleForm):
         super().__init__(*args, initial=shown, **kwargs)
 
     def check_version(self, held: FolderRule) -> None:
-        """ValidationError: the rule has changed since the form was made."""
+        """Raise ValidationError if the rule has changed since the form was made."""
         if self.cleaned_data["version"] != version_of(held):
             raise ValidationError(CHANGED, code="changed")
 

@@ -46,8 +46,8 @@ Act = Callable[Concatenate[SignedInRequest, P], HttpResponse]
 
 
 def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
-    """A view behind login that acts on POST, 404 where its object has been deleted. A GET redirects to `page`, as after
-    a login."""
+    """Return a view behind login that takes a POST; 404 where its object has been deleted. A GET redirects to `page`,
+    as after a login."""
 
     def decorate(view: Act[P]) -> access.Guarded[P]:
         @functools.wraps(view)
@@ -60,7 +60,7 @@ def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
 
 
 def form_view(view: Act[P]) -> access.Guarded[P]:
-    """A view behind login that shows a form and takes it by POST. 404 where its object has been deleted."""
+    """Return a view behind login that shows a form and takes it by POST. 404 where its object has been deleted."""
     return access.signed_in(access.form_page(_missing_as_404(view)))
 
 
@@ -84,7 +84,6 @@ def back_url(values: QueryDict) -> str:
 
 
 def back(request: HttpRequest) -> HttpResponse:
-    """To that page."""
     return redirect(back_url(request.POST))
 
 
@@ -102,7 +101,7 @@ class Storage:
 
     @property
     def percent(self) -> str:
-        """A whole number; 0 and 100 only where they are exact."""
+        """Return a whole number; 0 and 100 only where they are exact."""
         exact = 100 * self.used / self.allowance.max_storage
         if 0 < exact < 1:
             return "Less than 1"
@@ -125,7 +124,7 @@ class Shot:
 @access.signed_in
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
-    """4 queries beside those of the session, and 1 where there are files: usage, folders, albums, count, files."""
+    """Show files. 4 queries, 1 more with files plus the session's: usage, folders, albums, count, files."""
     context = {
         "storage": storage_of(request.user),
         "accepted": ACCEPTED,
@@ -139,14 +138,14 @@ def gallery(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @_missing_as_404
 def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
-    """1 query more: the folder, with what is in it."""
+    """Show a folder with its files. 1 query more than `gallery`: the folder."""
     found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
     context = {"folder": found, "url": found.url, "in_archive": file_pages.in_archive(found.file_count)}
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
 
 def storage_of(owner: User) -> Storage:
-    """1 query."""
+    """Return the storage of the owner. 1 query."""
     plan = owner.current_plan(timezone.now())
     return Storage(plan, ALLOWANCES[plan], quotas.used(owner.pk))
 
@@ -185,7 +184,7 @@ def shot_of(file: File) -> Shot:
 @access.signed_in
 @require_safe
 def detail(request: SignedInRequest, name: str) -> HttpResponse:
-    """The file with its codes, which a file that is taken down has not. 1 query."""
+    """Show the file with its codes, which a file that is taken down does not have. 1 query."""
     found = listing.named(owner_id=request.user.pk, names=[name])
     if not found:
         raise Http404
@@ -207,7 +206,7 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
 @csrf_exempt
 @act("imagehost_setup")
 def upload(request: SignedInRequest) -> HttpResponse:
-    """Files of a plain form. Messages on the next page say what became of each."""
+    """Upload files of a plain form. Messages on the next page say what became of each."""
     with incoming.from_page(request, request.user.pk) as receiver:
         return _answer_to_the_form(request, receiver)
 
@@ -216,7 +215,7 @@ def upload(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_POST
 def upload_one(request: SignedInRequest) -> HttpResponse:
-    """One file, for the page's script: JSON with its links, or the error as the API says it."""
+    """Upload one file, for the page's script: JSON with its links, or the error as the API says it."""
     with incoming.from_page(request, request.user.pk) as receiver:
         return _answer_to_the_script(request, receiver)
 
@@ -270,7 +269,7 @@ def _shown(received: Received) -> str:
 
 @act("imagehost_setup")
 def favorite(request: SignedInRequest, name: str) -> HttpResponse:
-    """Idempotent: the button's value is the new state."""
+    """Mark or unmark a favorite. Idempotent: the button's value is the new state."""
     found = listing.named(owner_id=request.user.pk, names=[name])
     if not found:
         raise Http404
@@ -299,7 +298,7 @@ def move_files(request: SignedInRequest) -> HttpResponse:
 
 @act("imagehost_setup")
 def expire_files(request: SignedInRequest) -> HttpResponse:
-    """Set when the selected files expire. What has expired meanwhile is not among them."""
+    """Set when the selected files expire, except files that have expired."""
     form, lifetime = SelectionForm(request.POST), LifetimeForm(request.POST)
     if not form.is_valid():
         messages.error(request, refusal_of(form))
@@ -328,7 +327,7 @@ def choose_to_delete(request: SignedInRequest) -> HttpResponse:
 
 @form_view
 def delete_files(request: SignedInRequest) -> HttpResponse:
-    """Delete those of the named files that the user owns; 404 where there are none."""
+    """Delete the named files that the user owns; 404 where there are none."""
     values = request.POST if request.method == "POST" else request.GET
     form = SelectionForm(values)
     chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"]) if form.is_valid() else []
@@ -344,11 +343,11 @@ def delete_files(request: SignedInRequest) -> HttpResponse:
 
 
 def refusal_of(form: SelectionForm) -> str:
-    """One sentence."""
+    """Return the errors as one sentence."""
     return NOTHING_CHOSEN if form.has_error("file", "required") else " ".join(map(str, form.errors["file"]))
 
 
-MOST_KEYS = 50  # that this page lists; the page of all keys has the others
+MOST_KEYS = 50  # that this page lists; the page of all keys has all
 
 
 @access.signed_in
@@ -360,7 +359,7 @@ def uploader_list(request: SignedInRequest) -> HttpResponse:
 
 @act("imagehost_uploaders")
 def download(request: SignedInRequest, kind: str) -> HttpResponse:
-    """A set-up with a fresh key: a file, or a page that shows it once."""
+    """Send a set-up with a fresh key: a file, or a page that shows it once."""
     if kind not in uploaders.ALL:
         raise Http404
     try:

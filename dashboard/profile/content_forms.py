@@ -185,8 +185,8 @@ class RowForm(forms.ModelForm[Any]):
         return {name: self.cleaned_data[name] for name in self._meta.fields or ()}
 
     def write(self, *, by: User) -> bool:
-        """Save the row as `instance`. False: it was refused, and the form has the errors. ObjectDoesNotExist: the row
-        was deleted."""
+        """Save the row as `instance`. Return False if refused; the form has the errors. Raises ObjectDoesNotExist: the
+        row was deleted."""
         stored: dict[str, Any] = {}
         try:
             self._store_files(stored, by)
@@ -212,8 +212,8 @@ class RowForm(forms.ModelForm[Any]):
         return not self.errors
 
     def _store_files(self, stored: dict[str, Any], by: User) -> None:
-        """Add the new asset of each chosen file to `stored`, by column, and None for a removed file. ValidationError by
-        field."""
+        """Add the new asset of each chosen file to `stored`, by column, and None for a removed file. Raises
+        ValidationError by field."""
         for name in self.asset_fields:
             field, given = self.fields[name], self.cleaned_data[name]
             if given is False:

@@ -36,7 +36,7 @@ STEPS = {"up": -1, "down": 1}
 
 
 def of_list(view: ListPage[P]) -> Callable[..., HttpResponseBase]:
-    """A page behind login about one list of the user's own profile. The URL argument `kind` names the list."""
+    """Return a page behind login about one list of the user's own profile. The URL argument `kind` names the list."""
 
     @functools.wraps(view)
     def checked(request: SignedInRequest, profile: Profile, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -68,7 +68,7 @@ def add(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
 
 
 def edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) -> HttpResponse:
-    """The form of a row, new or stored."""
+    """Show and save the form of a row, new or stored."""
     is_new = row._state.adding
     form = FORMS[type(row)](request.POST or None, request.FILES or None, instance=row, profile=profile)
     if form.is_valid() and form.write(by=request.user):
@@ -87,7 +87,7 @@ def edit(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Htt
 
 @of_list
 def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """404 for badges that staff gave, which the user can only switch off."""
+    """Delete a row; 404 for badges that staff gave, which the user can only switch off."""
     row = kind.content.row_of(profile.pk, pk)
     if not isinstance(row, kind.content.model):
         raise Http404
@@ -102,7 +102,7 @@ def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
 @of_list
 @require_POST
 def restore(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
-    """`pk`: the row that was deleted last. Sent twice, the second request changes nothing."""
+    """Restore `pk`, the row that was deleted last. Idempotent."""
     pk = request.POST.get("pk", "")
     if deleted := kinds.deleted(request, profile, kind, pk):
         try:
@@ -120,7 +120,7 @@ def restore(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpRespo
 @of_list
 @require_POST
 def move(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """`places`: up or down."""
+    """Move the row by `places`: up or down."""
     step = STEPS.get(request.POST.get("places", ""), 0)
     content.move(content=kind.content, profile=profile, pk=pk, places=step, by=request.user)
     messages.success(request, "The new order is saved.", extra_tags=pk)
@@ -130,7 +130,7 @@ def move(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Htt
 @of_list
 @require_POST
 def switch(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """`is_on`: "1" shows the row."""
+    """Switch the row: `is_on` "1" shows it."""
     is_on = request.POST.get("is_on") == "1"
     row = content.switch(content=kind.content, profile=profile, pk=pk, is_on=is_on, by=request.user)
     messages.success(request, f"{kinds.name_of(row)} is {'on' if is_on else 'off'}.", extra_tags=pk)
@@ -140,7 +140,7 @@ def switch(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
 @of_list
 @require_POST
 def reorder(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
-    """`pk`: once for each row, in the new order. 204, or 409 where the list has changed since."""
+    """Reorder the list. `pk`: once for each row, in the new order. 204, or 409 where the list has changed since."""
     try:
         content.reorder(content=kind.content, profile=profile, pks=request.POST.getlist("pk"), by=request.user)
     except ValidationError as refusal:
@@ -157,7 +157,7 @@ def page(
     *,
     has_frames: bool = False,
 ) -> HttpResponse:
-    """A page of the editor, which shows pictures of the profile. `has_frames`: it shows the preview."""
+    """Show a page of the editor with pictures of the profile. `has_frames`: it shows the preview."""
     frame = {"profile": profile, "page_title": title}
     response = render(request, f"dashboard/profile_content/{template}.html", {**frame, **context})
     policy = content_security.header(images=url_policy.media_sources(), has_frames=has_frames)
@@ -166,14 +166,13 @@ def page(
 
 
 def entries_url(profile: Profile, row: Any) -> str:
-    """Where the entries of a section are chosen; empty for one that lists none."""
+    """Return where the entries of a section are chosen; empty for one that lists none."""
     if not isinstance(row, Section) or row._state.adding or row.type not in section_entries.PATHS:
         return ""
     return editing.url_of(profile, "profile_section_entries", pk=row.pk)
 
 
 def _effects(row: Any) -> list[str]:
-    """What deleting the row does."""
     minutes = kinds.UNDO_SECONDS // 60
     effects = [f"It disappears from your page and from lookups at once. You can undo this for {minutes} minutes."]
     if isinstance(row, Section) and row.type == SectionType.GALLERY:
@@ -182,7 +181,7 @@ def _effects(row: Any) -> list[str]:
 
 
 def _next(profile: Profile, kind: Kind, form: RowForm, *, is_new: bool) -> str:
-    """Where a saved form leads: the list, or the page of entries of a new section."""
+    """Return where a saved form leads: the list, or the page of entries of a new section."""
     row = form.instance
     if is_new and row._meta.model is Section and row.type in section_entries.CATALOGUES:
         return entries_url(profile, row)
@@ -221,7 +220,7 @@ def add_of_type(request: SignedInRequest, profile: Profile, kind: Kind, type: st
 
 @of_list
 def entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """The entries of the section. `?q=…` searches the catalogue; a POST adds a custom skill."""
+    """Show the entries of the section. `?q=…` searches the catalogue; a POST adds a custom skill."""
     section = _section_of(kind, profile, pk)
     if section.type in section_entries.CATALOGUES:
         return _catalogue_page(request, profile, kind, section)
@@ -235,7 +234,7 @@ def entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> 
 @of_list
 @require_POST
 def change_entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: str, act: str) -> HttpResponse:
-    """`act`: add (a row of the catalogue), remove, up or down; `key`: which entry."""
+    """Change entries. `act`: add (a row of the catalogue), remove, up or down; `key`: which entry."""
     if act not in ACTS:
         raise Http404
     try:
@@ -247,7 +246,7 @@ def change_entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: s
 
 
 def _catalogue_page(request: SignedInRequest, profile: Profile, kind: Kind, section: Section) -> HttpResponse:
-    """At most 4 queries beside those of the frame: the section, what it lists, what was found."""
+    """Show entries. At most 4 queries plus the frame's: the section, what it lists, what was found."""
     search = SearchForm(request.GET if "q" in request.GET else None)
     found, sought = None, ""
     if search.is_valid():
@@ -277,7 +276,7 @@ def _entries_page(
 
 
 def _section_of(kind: Kind, profile: Profile, pk: str) -> Section:
-    """ObjectDoesNotExist: the profile has no such section, or one that lists nothing."""
+    """Return the section. Raises ObjectDoesNotExist: the profile has no such section, or one that lists nothing."""
     section: Section = kind.content.row_of(profile.pk, pk)
     if section.type not in section_entries.PATHS:
         raise ObjectDoesNotExist
@@ -285,7 +284,7 @@ def _section_of(kind: Kind, profile: Profile, pk: str) -> Section:
 
 
 def _add_skill(request: SignedInRequest, profile: Profile, section: Section, form: SkillForm) -> bool:
-    """False: it was refused, and the form has the errors."""
+    """Add a skill. Return False if refused; the form has the errors."""
     try:
         section_entries.add_skill(profile=profile, pk=section.pk, **form.cleaned_data, by=request.user)
     except ValidationError as refusal:
@@ -302,7 +301,7 @@ def _url(profile: Profile, pk: str) -> str:
 @editing.of_main_profile
 @require_safe
 def show_aliases(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """1 query beside those of the frame."""
+    """Show the aliases. 1 query plus the frame's."""
     held = list(_aliases_of(request).order_by("created_at", "pk"))
     context = {
         "aliases": [_shown(alias) for alias in held],
@@ -326,7 +325,7 @@ def add_alias(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @access.signed_in
 @editing.of_main_profile
 def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpResponse:
-    """A page asks first where the change deletes a profile."""
+    """Change an alias, after a confirmation page where that deletes a profile."""
     alias = _alias_of(request, name)
     form = AliasChangeForm(request.POST or None, initial={"shows": forms.shown_by(alias)})
     if form.is_valid():
@@ -360,12 +359,12 @@ def _aliases_of(request: SignedInRequest) -> QuerySet[Alias]:
 
 
 def _alias_of(request: SignedInRequest, name: str) -> Alias:
-    """An alias of the user, whatever the case of its letters."""
+    """Return the user's alias with this name, in any case of its letters."""
     return get_object_or_404(_aliases_of(request), pk=name.upper())
 
 
 def _shown(alias: Alias) -> dict[str, str]:
-    """A row of the list, without a query."""
+    """Return a row of the list, without a query."""
     name, edit_url = alias.name.name, ""
     if alias.profile is not None:
         edit_url = editing.url_of(alias.profile, "profile_editor")
@@ -375,7 +374,7 @@ def _shown(alias: Alias) -> dict[str, str]:
 
 
 def _add(request: SignedInRequest, form: AliasAddForm) -> bool:
-    """False: it was refused, and the form has the errors."""
+    """Add an alias. Return False if refused; the form has the errors."""
     try:
         aliases.add(user=request.user, name=form.cleaned_data["name"], **form.choices_of_operation(), by=request.user)
     except ValidationError as refusal:

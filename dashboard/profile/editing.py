@@ -20,7 +20,7 @@ from accounts.models import User
 from lookup.editing.uploads import MAX_VIDEO, MIB
 from lookup.models import Profile
 
-MAX_BODY = MAX_VIDEO + 2 * MIB  # of a form: the largest file, and what is typed beside it
+MAX_BODY = MAX_VIDEO + 2 * MIB  # of a form: the largest file and the typed text
 
 P = ParamSpec("P")
 Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
@@ -46,7 +46,7 @@ def of_profile(view: ProfilePage[P]) -> Page[P]:
 
 
 def of_main_profile(view: ProfilePage[P]) -> Page[P]:
-    """As `of_profile`, for pages about the user, which only the main profile has."""
+    """Pass the user's main profile to the view, as `of_profile`, for pages that only it has."""
 
     of_any = of_profile(view)
 
@@ -60,7 +60,7 @@ def of_main_profile(view: ProfilePage[P]) -> Page[P]:
 
 
 def profiles_of(user: User) -> list[Profile]:
-    """All of the user's profiles that can be edited: the main one first, then those of aliases by name. 1 query."""
+    """Return the user's profiles that can be edited: the main one, then the profiles of aliases by name. 1 query."""
     return list(_profiles_of(user).order_by("-is_main", "alias__name", "pk"))
 
 
@@ -101,5 +101,5 @@ def _profile_of(user: User, profile_id: str) -> Profile:
 
 
 def _profiles_of(user: User) -> QuerySet[Profile]:
-    """With the user and the alias. A profile of a deleted alias is left out, because no page shows it."""
+    """Return profiles with user and alias, except of deleted aliases, because no page shows these."""
     return Profile.objects.filter(user=user).select_related("user", "alias__name").exclude(is_main=False, alias=None)

@@ -97,7 +97,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         return any(name in self.errors for name in self.for_clients)
 
     def clean_description(self) -> str:
-        """Browsers send the line breaks of a text as two characters each."""
+        """Count a line break, which browsers send as two characters, as one."""
         return str(self.cleaned_data["description"]).replace("\r\n", "\n")
 
     def typed(self) -> Profile:
@@ -105,7 +105,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         return self.instance
 
     def write(self, *, by: User) -> bool:
-        """Save the values. False: they were refused, and the form has the errors."""
+        """Save the values. Return False if they were refused; the form has the errors."""
         values = {name: self.cleaned_data[name] for name in self.Meta.fields}
         return written(self, self.profile, values, by=by)
 
@@ -155,7 +155,7 @@ class MediaForm(forms.Form):
         self.fields["file"] = field
 
     def write(self, *, by: User) -> bool:
-        """Store the file and show it there. False: it was refused, and the form has the errors."""
+        """Store the file and show it there. Return False if refused; the form has the errors."""
         try:
             asset = media.store(
                 user=self.profile.user, kind=PLACES[self.place].kind, upload=self.cleaned_data["file"], by=by
@@ -173,7 +173,7 @@ class PrivacyForm(forms.Form):
 
 
 def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:
-    """Change the profile, unless it has changed since the form's version. False: the form has the errors."""
+    """Change the profile, unless it has changed since the form's version. Return False if the form has errors."""
     try:
         with profiles.changing(profile.pk, by=by) as block:
             versions.check(form.cleaned_data["version"], block.profile.updated_at)
@@ -197,7 +197,6 @@ class ImportForm(forms.Form):
     )
 
     def clean_file(self) -> str:
-        """The text of the file."""
         file = self.cleaned_data["file"]
         if file.size > own.MAX_BYTES:
             raise ValidationError(_TOO_LARGE)

@@ -110,7 +110,7 @@ def _names(verb: str, rows: Sequence[Row]) -> Names:
 
 
 def _name_of(row: Row) -> str:
-    """As `kinds.name_of` names a stored row."""
+    """Return the name of the row, as `kinds.name_of` names a stored row."""
     entry = row.entry
     if row.model is Section:
         return _short(entry["title"]) or SectionType[entry["type"]].label
@@ -149,7 +149,7 @@ def _value(label: str, change: Change) -> Value:
 
 
 def _text(value: Any) -> str:
-    """Short and plain; empty for what has no such form."""
+    """Return short plain text; empty for a value without such a form."""
     match value:
         case None | "" | []:
             return "empty"

@@ -42,16 +42,15 @@ class Kind:
 
     @property
     def verbose_name(self) -> str:
-        """Of one row."""
+        """Return the name of one row."""
         return self.words.noun or str(self.content.model._meta.verbose_name)
 
     @property
     def template(self) -> str:
-        """Of a row."""
         return f"dashboard/profile_content/rows/{self.name}.html"
 
     def url_of(self, profile: Profile, page: str = "", **kwargs: str) -> str:
-        """The list, or one of its pages: add, order, row, move, switch, delete."""
+        """Return the URL of the list, or of one of its pages: add, order, row, move, switch, delete."""
         return editing.url_of(profile, f"profile_{self.name}_{page}" if page else f"profile_{self.name}", **kwargs)
 
 
@@ -84,7 +83,7 @@ class Group:
 
 
 def groups_of(kind: Kind, profile: Profile) -> list[Group]:
-    """The list as its page shows it. At most 3 queries."""
+    """Return the list as its page shows it. At most 3 queries."""
     rows = kind.content.rows_of(profile.pk)
     if not kind.content.group:
         return [Group("", _shown(kind, profile, rows))] if rows else []
@@ -112,7 +111,7 @@ def name_of(row: Row) -> str:
 
 
 def page_address(profile: Profile) -> str:
-    """The public page that shows the profile."""
+    """Return the public page that shows the profile."""
     return reverse("profile_page", args=[profile.user.username if profile.is_main else profile.alias.name.name])
 
 
@@ -136,7 +135,7 @@ def _shown(kind: Kind, profile: Profile, rows: Sequence[Row]) -> list[Shown]:
 
 
 def _place_of_section(part: Sequence[GalleryItem]) -> tuple[bool, int, str]:
-    """The sort key, as on the page: sections in their order, then pictures without a section."""
+    """Return the sort key, as on the page: sections in their order, then pictures without a section."""
     section = part[0].section
     return (section is None, section.order if section else 0, section.pk if section else "")
 
@@ -179,7 +178,7 @@ def restorable(request: SignedInRequest, profile: Profile, kind: Kind) -> Offer 
 
 
 def deleted(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Deleted | None:
-    """Return the deleted row `pk`; None: another one was deleted since, or it was too long ago."""
+    """Return the deleted row `pk`; None where another one was deleted since, or it was too long ago."""
     kept = _kept(request, profile, kind)
     return Deleted(**kept["row"]) if kept and kept["pk"] == pk else None
 

@@ -48,8 +48,8 @@ logger = logging.getLogger(__name__)
 
 def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asset:
     """Store a file as an upload of `user`. The type comes from the content. Private metadata of pictures and videos is
-    removed. ValidationError, with a sentence for the user: wrong type, broken, too large, over the quota, rate limited,
-    or the prober or limit store is unavailable."""
+    removed. Raises ValidationError, with a sentence for the user: wrong type, broken, too large, over the quota, rate
+    limited, or the prober or limit store is unavailable."""
     uploads.check_size(upload.size, kind)
     _count(user)
     with _on_disk(upload) as path:
@@ -68,7 +68,7 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
 
 
 def card(asset: Asset) -> bytes:
-    """The picture as a PNG, for messengers; made once and kept beside it. StorageFailed, InvalidMedia, ProberFailed."""
+    """Return the picture as a PNG, for messengers; made once. Raises StorageFailed, InvalidMedia, ProberFailed."""
     bucket, key = cast("Bucket", uploads.bucket()), uploads.card_key_of(asset.path)
     try:
         with bucket.fetched(key) as path:
@@ -81,7 +81,7 @@ def card(asset: Asset) -> bytes:
 
 
 def _count(user: User) -> None:
-    """ValidationError, with a sentence."""
+    """Count an upload. Raises ValidationError, with a sentence."""
     try:
         seconds_left = limits.hit(rate_limits.PROFILE_UPLOADS.of(user.pk))
     except LimitsUnavailable:
@@ -94,7 +94,7 @@ def _count(user: User) -> None:
 
 @contextlib.contextmanager
 def _on_disk(upload: File[Any]) -> Iterator[Path]:
-    """A private copy in the incoming directory, from which the store can move it."""
+    """Write a private copy in the incoming directory, from which the store can move it."""
     with tempfile.NamedTemporaryFile(prefix="profile-", dir=incoming_directory(), delete=False) as file:
         try:
             for chunk in upload.chunks():
@@ -106,7 +106,7 @@ def _on_disk(upload: File[Any]) -> Iterator[Path]:
 
 
 def _facts(path: Path, kind: Kind) -> Facts:
-    """Return what the prober finds. ValidationError: too many pixels. InvalidMedia, ProberFailed."""
+    """Return what the prober finds. Raises ValidationError: too many pixels; InvalidMedia, ProberFailed."""
     if kind in (Kind.AUDIO, Kind.FONT):
         found = probing.sound(path) if kind is Kind.AUDIO else probing.font(path)
         return Facts(found.mime, found.extension, duration=_seconds(found.duration_ms))

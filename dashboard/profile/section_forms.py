@@ -63,12 +63,11 @@ class SectionForm(RowForm):
             self.initial[group] = stored.get(group, [])
 
     def _skills(self) -> dict[str, Any]:
-        """As they are stored."""
         stored = self.config.get("skills", {})
         return stored if isinstance(stored, dict) else {}
 
     def config_values(self) -> dict[str, Any]:
-        """The parts of the configuration that the form holds."""
+        """Return the parts of the configuration that the form holds."""
         values: dict[str, Any] = {}
         for key, part in self.parts.items():
             name = _name_of(key, part)
@@ -100,14 +99,14 @@ FORMS: dict[type[Model], type[RowForm]] = {form._meta.model: form for form in Ro
 
 
 def _name_of(key: str, part: Field) -> str:
-    """The name of the field of the form for this key of the configuration."""
+    """Return the name of the field of the form for this key of the configuration."""
     if isinstance(part.shape, RowIds):
         return part.shape.include
     return part.input_name or key
 
 
 def _field_of(part: Field, profile: Profile) -> forms.Field | None:
-    """None: nothing to choose from, or another page edits the part: skills, entries of catalogues."""
+    """Return the field; None: nothing to choose from, or another page edits the part: skills, entries of catalogues."""
     match part.shape:
         case Boolean():
             return forms.BooleanField(label=part.label, required=False)
@@ -142,7 +141,7 @@ class SkillForm(forms.Form):
 
 
 class SearchForm(forms.Form):
-    """Looks for a row of a catalogue by a part of its name."""
+    """Search for a row of a catalogue by a part of its name."""
 
     q = forms.CharField(
         min_length=2,

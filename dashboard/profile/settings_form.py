@@ -47,7 +47,7 @@ GROUPS = {
     },
 }
 TITLES = {key: title for titles in GROUPS.values() for key, title in titles.items()}
-# The settings that our page shows; the others are for API clients.
+# The settings that our page shows; all other ones are for API clients.
 ON_PAGE = {
     "badgesSettings": ("monochrome",),
     "linksSettings": ("enabled", "monochrome"),
@@ -288,11 +288,11 @@ class SettingsForm(forms.Form):
         return changed
 
     def write(self, *, by: User) -> bool:
-        """Save the values. False: they were refused, and the form has the errors."""
+        """Save the values. Return False if they were refused; the form has the errors."""
         return written(self, self.profile, {"settings": self.chosen()}, by=by)
 
     def groups(self) -> list[Group]:
-        """The settings that our page shows, in its order."""
+        """Return the settings that our page shows, in its order."""
         made = [
             Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE])
             for title, keys in GROUPS.items()
@@ -300,7 +300,7 @@ class SettingsForm(forms.Form):
         return [group for group in made if group.parts]
 
     def for_clients(self) -> Group:
-        """The settings that only other programs show."""
+        """Return the settings that only other programs show."""
         parts = [self._part(key, is_on_page=False) for key in TITLES]
         return Group("For API clients", [part for part in parts if part.fields])
 
@@ -320,5 +320,5 @@ class SettingsForm(forms.Form):
 
 
 def without(profile: Profile, key: str) -> Json:
-    """The stored settings of the profile with the defaults for one key."""
+    """Return the stored settings of the profile with the defaults for one key."""
     return {name: value for name, value in profile.settings.items() if name != key}

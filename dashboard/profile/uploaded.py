@@ -31,19 +31,19 @@ DEMO_CACHING = "public, max-age=300"
 _HEADERS = {
     **delivery.HEADERS,
     "Access-Control-Allow-Origin": "*",
-}  # other sites show profiles too, fonts by CORS alone
+}  # other sites show profiles too, fonts only by CORS
 _PATH = re.compile(PATH_PATTERN)
 
 
 def deliver(request: HttpRequest, path: str) -> AnyResponse:
-    """GET and HEAD. 404 for a path that no upload has. 1 query."""
+    """Answer GET and HEAD. 404 for a path that no upload has. 1 query."""
     return delivery.answer(request, lambda: _found(request, path, _content), headers=_HEADERS)
 
 
 def card(request: HttpRequest, path: str) -> AnyResponse:
-    """A picture as a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query.
+    """Answer with a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query.
 
-    One that another store keeps is shown from there, as it is. 2 queries.
+    A picture in another store is shown from there, as it is. 2 queries.
     """
     return delivery.answer(request, lambda: _found_card(request, path), headers=_HEADERS)
 
@@ -64,7 +64,7 @@ def _found_card(request: HttpRequest, path: str) -> AnyResponse:
 
 
 def _demo(path: str) -> HttpResponse:
-    """What the demo people show comes with the service."""
+    """Return what the demo people show, which comes with the service."""
     found = finders.find(f"uploads/{path}")
     if found is None or not Path(found).is_file():
         return delivery.not_found()

@@ -11,7 +11,7 @@ from dashboard.profile.kinds import KINDS
 
 
 class RowIdConverter(StringConverter):
-    """Of a row of a list."""
+    """The id of a row of a list."""
 
     regex = "[0-9a-f]{32}"
 
@@ -27,7 +27,6 @@ register_converter(AliasNameConverter, "alias_name")
 
 
 def _pages_of(kind: str) -> list[URLPattern]:
-    """The pages of one list."""
     add = content_views.choose_type if kind == "sections" else content_views.add
     pages = (
         ("", content_views.show, ""),

@@ -44,7 +44,7 @@ def own_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @xframe_options_sameorigin
 @require_POST
 def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """The page as it would be with what was typed; nothing is saved."""
+    """Show the page as it would be with the typed values; nothing is saved."""
     return _preview_of_form(request, ProfileForm(request.POST, instance=profile))
 
 
@@ -53,7 +53,7 @@ def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @xframe_options_sameorigin
 @require_safe
 def preview_saved(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """The page as it is stored, beside the lists: for its owner alone, so a private one too."""
+    """Show the stored page next to the lists, only to its owner: a private one too."""
     return _preview(request, profile, is_saved=True)
 
 
@@ -70,7 +70,7 @@ def appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @xframe_options_sameorigin
 @require_POST
 def preview_appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """The page as it would be with what was typed; nothing is saved."""
+    """Show the page as it would be with the typed values; nothing is saved."""
     return _preview_of_form(request, SettingsForm(request.POST, profile=profile))
 
 
@@ -127,7 +127,7 @@ class Card:
 
     @property
     def facts(self) -> str:
-        """Of the file, in words."""
+        """Return the facts of the file, in words."""
         if self.asset is None:
             return ""
         parts = [self.asset.mime]
@@ -142,7 +142,7 @@ class Card:
 
 
 def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
-    """One for each place; `refused` replaces the empty form of its own place. 1 query."""
+    """Return one for each place; `refused` replaces the empty form of its own place. 1 query."""
     assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
     forms = {place: MediaForm(profile=profile, place=place) for place in PLACES}
     if refused:
@@ -201,7 +201,7 @@ def mirror_chat(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 
 def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm | None = None) -> HttpResponse:
-    """With the form that was refused in its place."""
+    """Show the files, with the refused form in its place."""
     used = uploads.used_by(request.user)
     chat_accounts = LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT)
     context: dict[str, Any] = {
@@ -259,7 +259,7 @@ def export(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @editing.of_main_profile
 @access.form_page
 def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """What would come of the file; nothing is changed."""
+    """Show what the file would change; nothing is changed."""
     if request.method != "POST":
         return redirect("profile_transfer")
     form = ImportForm(request.POST, request.FILES)
@@ -277,7 +277,7 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @editing.of_main_profile
 @access.form_page
 def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """Make the changes that the page has shown; where they would be others today, show those first."""
+    """Make the changes that the page has shown; if they would differ now, show the new ones first."""
     form = ConfirmForm(request.POST)
     if request.method != "POST" or not form.is_valid():
         return redirect("profile_transfer")
@@ -298,7 +298,7 @@ def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
 def _import_page(
     request: SignedInRequest, profile: Profile, text: str, outcome: own.Outcome, *, is_outdated: bool = False
 ) -> HttpResponse:
-    """What the text would change, with the form that confirms exactly that."""
+    """Show what the text would change, with the form that confirms exactly that."""
     context = {
         "profile": profile,
         "page_title": "Check the import",

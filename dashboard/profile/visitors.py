@@ -46,7 +46,7 @@ class Figures:
 
     @classmethod
     def of(cls, profile: Profile, length: int, link_id: str, now: datetime) -> Self:
-        """4 queries."""
+        """Return the figures. 4 queries."""
         days = days_until(now, length)
         views = daily_counts.views_by_day(profile, days[0])
         links = daily_counts.clicks_by_link(profile, days[0])
@@ -66,7 +66,7 @@ class Figures:
 
     @property
     def views_text(self) -> str:
-        """With thousands apart."""
+        """Return the number with separate thousands."""
         return f"{self.views:,}"
 
     @property
@@ -93,7 +93,7 @@ class Figures:
 
 
 def days_until(now: datetime, length: int) -> list[date]:
-    """The last `length` days (UTC), today last."""
+    """Return the last `length` days (UTC), today last."""
     today = database_store.day_of(now)
     return [today - timedelta(days=number) for number in reversed(range(length))]
 
@@ -103,7 +103,7 @@ def host_name(host: str) -> str:
 
 
 def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str, ...]]:
-    """A row for each day and host, and for each day and link. 2 queries."""
+    """Return a row for each day and host, and for each day and link. 2 queries."""
     found = daily_counts.everything(profile, days_until(now, length)[0])
     rows = [
         (
@@ -121,7 +121,7 @@ def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str,
 @editing.of_profile
 @require_safe
 def show(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """4 queries, beside those of every page of the editor."""
+    """Show the figures. 4 queries plus the editor's."""
     link_id = single_parameter(request.GET, "link") or ""
     figures = Figures.of(profile, _length(request), link_id, timezone.now())
     context = {
@@ -150,7 +150,7 @@ def download(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 
 def _length(request: SignedInRequest) -> int:
-    """`days` of the query. Http404: it is no period that the page offers."""
+    """Return `days` of the query. Raises Http404 for a period that the page does not offer."""
     known = {str(length): length for length in PERIODS}
     try:
         return known[single_parameter(request.GET, "days", str(PERIODS[0])) or ""]

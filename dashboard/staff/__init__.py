@@ -1,4 +1,4 @@
-"""What staff find, see and do on their pages. Any permission of a row opens the page; each action has its own."""
+"""The staff pages: search, records, actions. Any permission of a row opens its page; each action has its own."""
 
 from collections.abc import Sequence
 

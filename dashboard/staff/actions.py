@@ -24,7 +24,7 @@ SEE_EMAIL = "accounts.view_user"
 
 @transaction.atomic
 def perform(action: StaffAction, subject: Any, *, by: User, reason: str, **options: str) -> None:
-    """Run the action. ValidationError: `subject` is deleted, or in that state already, or the operation refuses.
+    """Run the action. Raises ValidationError: `subject` is deleted, or in that state already, or the operation refuses;
     PermissionDenied as `action.check`, or the operation's."""
     locked = _locked(subject)
     action.check(owners=[owner_of(locked)], by=by)
@@ -110,7 +110,7 @@ REQUEST_ACTIONS = [
 
 @transaction.atomic
 def reset_second_factor(*, user: User, by: User | None, reason: str) -> None:
-    """As `second_factor.reset`, with an e-mail to the owner of the account."""
+    """Reset as `second_factor.reset`, and send an e-mail to the owner of the account."""
     second_factor.reset(user=user, by=by, reason=reason)
     notifications.send_after_commit(
         to=user,

@@ -37,7 +37,7 @@ class ReasonForm(forms.Form):
             del self.fields["preset"]
 
     def clean(self) -> dict[str, str]:
-        """`reason`: the preset and the text behind it."""
+        """Return the values. `reason`: the preset and the text after it."""
         cleaned = super().clean() or {}
         chosen = cleaned.pop("preset", "")
         preset = "" if chosen == _NO_PRESET else chosen
@@ -52,7 +52,7 @@ class ReasonForm(forms.Form):
 
 
 class QueueState(TextChoices):
-    """`AccessRequest.State`, and all of them together."""
+    """`AccessRequest.State`, and all states together."""
 
     PENDING = AccessRequest.State.PENDING.value, "Waiting"
     GRANTED = AccessRequest.State.GRANTED.value, "Granted"

@@ -1,4 +1,4 @@
-"""What staff find and see: requests, apps and people. The number of queries is constant."""
+"""What staff search and see: requests, apps and people. The number of queries is constant."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Standing(TextChoices):
 
 
 def find_applications(*, term: str, state: str, now: datetime, with_email: bool) -> QuerySet[Application]:
-    """Apps, the newest first, with their owner and `user_count`; all of them where `term` is empty.
+    """Return apps, the newest first, with their owner and `user_count`; all of them where `term` is empty.
 
     `with_email`: whether the term may be the address of the owner.
     """
@@ -54,7 +54,7 @@ def find_applications(*, term: str, state: str, now: datetime, with_email: bool)
 
 
 def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]:
-    """People, the newest first, with `app_count`; all of them where `term` is empty."""
+    """Return people, the newest first, with `app_count`; all of them where `term` is empty."""
     found = User.objects.all()
     if term:
         found = found.filter(pk__in=_people_called(term, with_email=with_email))
@@ -68,7 +68,7 @@ def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]
 
 
 def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:
-    """How many of `rows` point to the row by `column`; counted for the rows of a page alone."""
+    """Return how many of `rows` point to the row by `column`; counted only for the rows of a page."""
     mine = rows.filter(**{column: OuterRef("pk")}).order_by().values(column)
     return Coalesce(Subquery(mine.annotate(number=Count("pk")).values("number"), output_field=IntegerField()), 0)
 
@@ -80,7 +80,7 @@ def _name_in(term: str) -> str:
 
 
 def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
-    """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole."""
+    """Return ids of people; every part of the union has an index. A name matches by prefix, the rest whole."""
     called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=_name_in(term).upper()).values_list("user_id")
     parts: list[QuerySet[Any, Any]] = [
         User.objects.filter(pk=term.lower()).values_list("pk"),
@@ -97,15 +97,15 @@ def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
     return called.union(*parts)
 
 
-SHOWN_APPS = 5  # beside a request
+SHOWN_APPS = 5  # next to a request
 SHOWN_ROWS = 50  # of each table on the page of a person or an app
 SHOWN_EVENTS = 30
 OVER = ("Revoked", "Expired")
 
 
 def requests(*, state: str, kind: str) -> QuerySet[AccessRequest]:
-    """Requests in turn, with key, requester (`shown_applications`, `shown_requests`: their newest rows) and decider.
-    Empty `state` and `kind` match all. 3 queries for a page."""
+    """Return requests in turn, with key, requester (`shown_applications`, `shown_requests`: their newest rows) and
+    decider. Empty `state` and `kind` match all. 3 queries for a page."""
     apps: QuerySet[Application] = Application.objects.order_by("-created", "-pk")[:SHOWN_APPS]
     asked: QuerySet[AccessRequest] = AccessRequest.objects.order_by("-created_at", "-pk")[:SHOWN_ROWS]
     found = AccessRequest.objects.select_related("user", "key", "decided_by")
@@ -120,8 +120,8 @@ def requests(*, state: str, kind: str) -> QuerySet[AccessRequest]:
 
 @dataclass(frozen=True)
 class RequestRecord:
-    """A request with what helps to answer it. `earlier`: what the same person asked for before. `key_state`: as
-    `key_state` below. `has_it_already`: granting would only close the request."""
+    """A request with what helps to answer it. `earlier`: earlier requests of the person. `key_state`: as `key_state`
+    below. `has_it_already`: granting would only close the request."""
 
     request: AccessRequest
     applications: list[Application]
@@ -152,7 +152,7 @@ class KeyRecord:
 
 @dataclass(frozen=True)
 class Event:
-    """A line of the audit trail. `details`: what the act was about, where the words leave it out."""
+    """A line of the audit trail. `details`: the object of the action, where the words leave it out."""
 
     created_at: datetime
     words: str
@@ -204,7 +204,7 @@ class PersonRecord:
 
 
 def of_request(request: AccessRequest, now: datetime) -> RequestRecord:
-    """`request`: out of `requests`, whose prefetches it reads. No query."""
+    """Return the record of a request of `requests`, whose prefetches it reads. No query."""
     owner: Any = request.user  # Any: with the lists of the prefetches
     key = request.key
     state = key_state(key, now) if key is not None else ""
@@ -219,7 +219,7 @@ def of_request(request: AccessRequest, now: datetime) -> RequestRecord:
 
 
 def of_application(application: Application, now: datetime) -> AppRecord:
-    """4 queries."""
+    """Return the record of the app. 4 queries."""
     refresh_tokens = application.refreshtoken_set.filter(expires_at__gt=now, revoked__isnull=True)
     return AppRecord(
         application=application,
@@ -238,7 +238,7 @@ def of_application(application: Application, now: datetime) -> AppRecord:
 
 
 def of_person(person: User, now: datetime) -> PersonRecord:
-    """6 queries."""
+    """Return the record of the person. 6 queries."""
     names = Name.objects.filter(user=person, kind=NameKind.ALIAS)
     return PersonRecord(
         person=person,
@@ -259,7 +259,7 @@ def _key_record(key: ApiKey, now: datetime) -> KeyRecord:
 
 
 def key_state(key: ApiKey, now: datetime) -> str:
-    """One word; the empty text where the key works."""
+    """Return one word; the empty text where the key works."""
     if key.revoked_at is not None:
         return "Revoked"
     if key.is_expired(now):

@@ -36,7 +36,7 @@ from oidc_provider.staff_actions import APPLICATION_ACTIONS, SCOPE_ACTIONS, UNLO
 def _answer(
     request: SignedInRequest, action: StaffAction, subject: Any, *, name: str, back_url: str, **options: str
 ) -> HttpResponse:
-    """GET asks, POST runs; either way what cannot be done now leads back with a message. 403 without the right."""
+    """Ask by GET, run by POST; what cannot be done now leads back with a message. 403 without the right."""
     if action.page is None or not access.may(request.user, action.permission):
         raise PermissionDenied
     try:
@@ -70,7 +70,7 @@ def _answer(
 
 
 def _chosen(listed: list[StaffAction], slug: str) -> StaffAction:
-    """Return the action whose page has this slug. 404: none has."""
+    """Return the action whose page has this slug, or 404."""
     found = next((action for action in listed if action.page is not None and action.page.slug == slug), None)
     if found is None:
         raise Http404
@@ -92,7 +92,7 @@ def _buttons(request: SignedInRequest, listed: list[StaffAction], subject: User 
 @access.signed_in
 @require_safe
 def second_factor_page(request: SignedInRequest) -> HttpResponse:
-    """What keeps a member of staff from the pages of staff, and how to go on; from there it leads on by itself."""
+    """Show what keeps a member of staff from the staff pages, and how to continue; then redirect back."""
     if not request.user.is_staff:
         raise PermissionDenied
     standing = second_factor.standing_of(request, request.user, timezone.now())
@@ -111,7 +111,7 @@ QUEUE_PAGE_SIZE = 20
 @access.for_staff(*QUEUE)
 @require_safe
 def queue(request: SignedInRequest) -> HttpResponse:
-    """4 queries beside those of the session: how many, a page of them, their owners' apps and requests."""
+    """Show requests. 4 queries plus the session's: how many, a page of them, their owners' apps and requests."""
     chosen = QueueFilter(request.GET).chosen()
     found = queries.requests(state="" if chosen["state"] == QueueState.ALL else chosen["state"], kind=chosen["kind"])
     page = Paginator(found, QUEUE_PAGE_SIZE).get_page(request.GET.get("page"))
@@ -142,7 +142,7 @@ PAGE_SIZE = 25
 @access.for_staff(*APPLICATIONS)
 @require_safe
 def applications(request: SignedInRequest) -> HttpResponse:
-    """2 queries beside those of the session: how many, and a page of them."""
+    """Show apps. 2 queries plus the session's: how many, and a page of them."""
     sees_email = access.may(request.user, actions.SEE_EMAIL)
     form = AppSearch(request.GET, with_email=sees_email)
     chosen, now = form.chosen(), timezone.now()
@@ -160,7 +160,7 @@ def applications(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*APPLICATIONS)
 @require_safe
 def application(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """5 queries beside those of the session."""
+    """Show an app. 5 queries plus the session's."""
     found = _found(client_id)
     context = {
         "record": queries.of_application(found, timezone.now()),
@@ -181,14 +181,14 @@ def act_on_application(request: SignedInRequest, client_id: str, act: str) -> Ht
 
 
 def _found(client_id: str) -> Application:
-    """1 query; without the logo's picture."""
+    """Return the app without the logo's picture. 1 query."""
     return get_object_or_404(Application.objects.select_related("user", "logo").defer("logo__png"), client_id=client_id)
 
 
 @access.for_staff(*PEOPLE)
 @require_safe
 def people(request: SignedInRequest) -> HttpResponse:
-    """2 queries beside those of the session: how many, and a page of them."""
+    """Show people. 2 queries plus the session's: how many, and a page of them."""
     sees_email = access.may(request.user, actions.SEE_EMAIL)
     form = PeopleSearch(request.GET, with_email=sees_email)
     chosen = form.chosen()
@@ -201,7 +201,7 @@ def people(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*PEOPLE)
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
-    """7 queries beside those of the session."""
+    """Show a person. 7 queries plus the session's."""
     found = get_object_or_404(User, pk=pk)
     has_authority = _has_authority(request, found)
     context = {
@@ -245,7 +245,7 @@ def _has_authority(request: SignedInRequest, subject: Any) -> bool:
 
 
 def _what_is_open_to(staff: User, *, has_authority: bool) -> dict[str, bool]:
-    """What of a person's page this member of staff sees."""
+    """Return what of a person's page this member of staff sees."""
     return {
         "sees_email": access.may(staff, actions.SEE_EMAIL),
         "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),

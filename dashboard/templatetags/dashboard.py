@@ -1,4 +1,4 @@
-"""What the frame of the pages needs: the menu, the tabs of an app, the error guide, and the deletion of the account."""
+"""Tags of the frame of the pages: the menu, the tabs of an app, the error guide, and the deletion of the account."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ MENU: dict[str, tuple[Entry, ...]] = {
 @register.simple_tag(takes_context=True)
 def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
     """Return the groups of the menu: a title, empty for the first, and links. 1 query for staff who answer requests,
-    beside their permissions.
-    """
+    and one for their permissions."""
     user, path = context["user"], context["request"].path
     groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
     return [
@@ -69,7 +68,7 @@ def error_guide_url(code: str, description: str) -> str:
 
 @register.inclusion_tag("_components/meter.html")
 def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any]:
-    """A bar that shows how much of something is used, in words too."""
+    """Show how much of something is used, as a bar and in words."""
     share = 100 * value / maximum if maximum else 0
     return {"value": min(value, maximum), "maximum": maximum, "label": label, "text": text, "is_high": share >= 90}
 

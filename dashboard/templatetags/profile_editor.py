@@ -1,4 +1,4 @@
-"""What the pages of the profile editor share: their menu, their addresses, the files and icons that they show."""
+"""Tags of the profile editor: its menu, its addresses, its files and icons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Menu:
 
 @register.simple_tag(takes_context=True)
 def profile_menu(context: dict[str, Any]) -> Menu:
-    """Return the menu of the edited profile; beside the main one with the pages of the user too."""
+    """Return the menu of the edited profile; for the main one with the pages of the user too."""
     profile: Profile = context["profile"]
     menu = Menu([], [])
     for title, names in GROUPS.items():

@@ -30,10 +30,10 @@ class Closed(Exception):
 
 
 class Connection:
-    """What is sent waits in a queue; `write` takes it from there."""
+    """A connection whose texts wait in a queue, from which `write` takes them."""
 
     def __init__(self, request: web.Request, *, silence: float) -> None:
-        """`silence`: seconds after which a silent client counts as gone."""
+        """`silence`: seconds after which a silent client counts as disconnected."""
         self.query = request.query
         self.socket = web.WebSocketResponse(max_msg_size=LARGEST, compress=False, timeout=PATIENCE)
         self._request, self._silence = request, silence
@@ -59,7 +59,7 @@ class Connection:
             await asyncio.sleep(0.002)
 
     async def _write(self) -> None:
-        """One zlib stream for the whole connection, flushed after each text."""
+        """Write one zlib stream for the whole connection, flushed after each text."""
         with contextlib.suppress(ConnectionError):
             while True:
                 text = await self._outgoing.get()
@@ -103,7 +103,7 @@ class Connection:
             self._request.transport.abort()
 
     async def close(self, code: int, reason: str = "") -> None:
-        """After what is waiting has gone out."""
+        """Close after what is waiting has been sent."""
         async with self._closing:
             with contextlib.suppress(ConnectionError, TimeoutError):
                 await asyncio.wait_for(self.drained(), PATIENCE)

@@ -15,7 +15,7 @@ from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
 VERSION = 10
-RESUME_PATH = "/resume"  # a second address of the same gateway, which READY alone names
+RESUME_PATH = "/resume"  # a second address of the same gateway, which only READY names
 UNKNOWN_OPCODE, NOT_AUTHENTICATED, AUTHENTICATION_FAILED, ALREADY_AUTHENTICATED = 4001, 4003, 4004, 4005
 INVALID_SHARD, INVALID_VERSION, INVALID_INTENTS, DISALLOWED_INTENTS = 4010, 4012, 4013, 4014
 SESSION_IS_OVER = {1000, 1001}  # when the client closes with one of them
@@ -48,13 +48,13 @@ class Gateway:
         return connection.socket
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """What goes on even when the connection that asked for it is cut."""
+        """Start work that goes on even when the connection that started it is cut."""
         task = asyncio.get_running_loop().create_task(work)
         self._work.add(task)
         task.add_done_callback(self._work.discard)
 
     async def close(self, code: int) -> None:
-        """Every connection. After some codes there is no session to resume."""
+        """Close every connection. After some codes there is no session to resume."""
         conversations = list(self.conversations)
         for conversation in conversations:
             conversation.detach(is_over=code in FATAL)
@@ -66,12 +66,12 @@ class Gateway:
             conversation.connection.abort()
 
     def send(self, text: str) -> None:
-        """A frame to every connection."""
+        """Send a frame to every connection."""
         for conversation in self.conversations:
             conversation.connection.send(text)
 
     def garble(self) -> None:
-        """A frame to every connection that is no part of its zlib stream."""
+        """Send every connection a frame that is no part of its zlib stream."""
         for conversation in self.conversations:
             self.start(conversation.connection.socket.send_bytes(b"\x01garbage\x00\x00\xff\xff"))
 
@@ -80,7 +80,7 @@ class Gateway:
             conversation.connection.send_op(7)
 
     def invalidate(self, *, resumable: bool) -> None:
-        """Where nothing can be resumed, each client may identify itself anew on the same connection."""
+        """Invalidate sessions. If not resumable, each client may identify itself again on its connection."""
         for conversation in self.conversations:
             conversation.connection.send_op(9, data=resumable)
             if not resumable:
@@ -115,7 +115,7 @@ class Conversation:
             await self.connection.end()
 
     def detach(self, *, is_over: bool = False) -> None:
-        """The session goes on without this connection, unless it is over."""
+        """Keep the session without this connection, unless it is over."""
         if self.session is not None and self.session.line is self.connection:
             self.session.line = None
             if is_over:
@@ -154,7 +154,7 @@ class Conversation:
         return self.session
 
     def _authenticate(self, data: Any) -> Json:
-        """`data` of IDENTIFY or RESUME. The token comes with or without the word that REST wants before it."""
+        """Check `data` of IDENTIFY or RESUME. The token comes with or without the word that REST wants before it."""
         if self.session is not None:
             raise Closed(ALREADY_AUTHENTICATED, "Already authenticated.")
         if not isinstance(data, dict):
@@ -212,7 +212,7 @@ class Conversation:
         self.gateway.start(self._send_chunks(session, request))
 
     def _seconds_to_wait(self) -> float:
-        """Until the bot may ask for all members again; 0 where it may now, which counts as asking."""
+        """Return the seconds until the bot may ask for all members again; 0: it may now, which counts."""
         world, now = self.world, asyncio.get_running_loop().time()
         if world.switches.limits_full_requests and world.full_request_at is not None:
             wait = world.full_request_at + world.switches.full_request_window - now
@@ -223,7 +223,7 @@ class Conversation:
         return 0
 
     async def _send_chunks(self, session: Session, request: guild.Request) -> None:
-        """One after the other, as the connection takes them, which may be another one by then."""
+        """Send chunks in turn, as the connection takes them, which may be another one by then."""
         for chunk in guild.chunks(self.world, session, request):
             if self.world.switches.member_chunks_delay:
                 await asyncio.sleep(self.world.switches.member_chunks_delay)
@@ -247,7 +247,7 @@ def _threshold(data: Json) -> int:
 
 
 def _sees(data: Json, guild_id: str) -> bool:
-    """A chat server belongs to one shard."""
+    """Return whether the shard sees the chat server, which belongs to one shard."""
     match data.get("shard", [0, 1]):
         case [int() as shard, int() as count] if 0 <= shard < count:
             return (int(guild_id) >> 22) % count == shard

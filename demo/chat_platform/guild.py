@@ -14,7 +14,7 @@ from demo.chat_platform.sessions import GUILD_MEMBERS, GUILD_PRESENCES, Session
 from demo.chat_platform.shapes import Member
 from demo.chat_platform.world import World
 
-TOO_LARGE = 75_000  # members: above it GUILD_CREATE lists the bot alone, and no presence
+TOO_LARGE = 75_000  # members: above it GUILD_CREATE lists only the bot, and no presence
 CHUNK = 1000  # members
 MOST_IDS = 100  # that one op 8 may name
 MOST_FOUND = 100  # members by a prefix
@@ -24,7 +24,7 @@ words = vocabulary.load("chat")
 
 
 def create(world: World, session: Session) -> str:
-    """GUILD_CREATE for this session. Of a large chat server it leaves out most offline members."""
+    """Return GUILD_CREATE for this session. Of a large chat server it leaves out most offline members."""
     count = len(world.members)
     shown: Iterable[Member]
     if count > TOO_LARGE:
@@ -54,7 +54,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """An op 8. `ids`: those asked for by name; None: by `prefix`, where an empty one with `limit` 0 means all."""
+    """An op 8. `ids`: members by id; None: by `prefix`, where an empty one with `limit` 0 means all."""
 
     guild_id: str
     ids: tuple[str, ...] | None
@@ -69,7 +69,7 @@ class Request:
 
     @classmethod
     def read(cls, data: Any) -> Request | None:
-        """None: malformed."""
+        """Return the request; None: malformed."""
         if not isinstance(data, dict) or ("query" not in data and "user_ids" not in data):
             return None
         ids = data.get("user_ids")
@@ -84,7 +84,7 @@ class Request:
 
 
 def may_ask(session: Session, request: Request) -> bool:
-    """Whether the session has the intent that the whole list needs."""
+    """Return whether the session has the intent that the whole list needs."""
     return not request.is_for_all or session.may(GUILD_MEMBERS)
 
 

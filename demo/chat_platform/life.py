@@ -16,7 +16,7 @@ from demo.seeded_random import seeded
 TICK = 1.0  # seconds
 FEATURED_EVERY = 3  # ticks
 EVERYBODY_IN = 120  # ticks, in which each member has about one turn
-MOST_AT_ONCE = 20  # members in a tick, beside the featured ones
+MOST_AT_ONCE = 20  # members in a tick, without the featured ones
 MOST_TRIES = 50  # until something visible changes
 UNSEEN = {"timestamps", "created_at", "id", "sync_id", "session_id", "party", "flags"}  # of an activity
 
@@ -49,7 +49,7 @@ class Life:
             await asyncio.sleep(TICK)
 
     def step(self, now: int) -> None:
-        """`now` in UNIX seconds. Featured members take their turns one after the other, not all in the same tick."""
+        """Step; `now` in UNIX seconds. Featured members take their turns one after another, not all in one tick."""
         members = [chat_id for chat_id in self._featured if chat_id in self._world.members]
         for place, chat_id in enumerate(members):
             if (self._ticks + place) % FEATURED_EVERY == 0:

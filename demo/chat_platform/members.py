@@ -1,4 +1,4 @@
-"""The members of the chat server: invented ones, the same each time, and the featured ones with everything."""
+"""The members of the chat server: invented ones, equal at each start, and the featured ones with everything."""
 
 from __future__ import annotations
 

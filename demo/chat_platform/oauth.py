@@ -49,7 +49,7 @@ class Grants:
         return value
 
     def take(self, value: str, now: float) -> Code | None:
-        """Use up a code, whatever becomes of the exchange."""
+        """Use up a code, even if the exchange fails."""
         code = self.codes.pop(value, None)
         return code if code is not None and now - code.issued_at < CODE_SECONDS else None
 
@@ -89,7 +89,7 @@ def routes(world: World) -> list[web.RouteDef]:
 
 
 def user_of_bearer(world: World, token: str) -> Json | None:
-    """Return the user of an access token; None: unknown token, or its account is gone."""
+    """Return the user of an access token; None: unknown token, or its account is deleted."""
     chat_id = world.bearers.get(token)
     return world.accounts[chat_id] if chat_id is not None and chat_id in world.accounts else None
 
@@ -98,7 +98,7 @@ def user_of_bearer(world: World, token: str) -> Json | None:
 
 
 def _show(world: World, asked: Any) -> web.Response:
-    """`asked`: the query, one of aiohttp's mappings."""
+    """Show the page. `asked`: the query, one of aiohttp's mappings."""
     problem = _problem(world, asked)
     if problem:
         return web_pages.refusal(problem)
@@ -107,7 +107,7 @@ def _show(world: World, asked: Any) -> web.Response:
 
 
 def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
-    """Both: mappings of aiohttp."""
+    """Answer the form. `asked`, `form`: mappings of aiohttp."""
     problem = _problem(world, asked)
     if problem:
         return web_pages.refusal(problem)
@@ -146,7 +146,7 @@ def _problem(world: World, asked: Any) -> str:
 
 
 def _exchange(world: World, grants: Grants, authorization: str, form: dict[str, Any]) -> Json:
-    """The token response. `form`: of strings, or of whatever a client uploads instead."""
+    """Return the token response. `form`: of strings, or of any value that a client uploads."""
     values = {name: value for name, value in form.items() if isinstance(value, str)}
     _check_client(world, authorization, values)
     if values.get("grant_type") != "authorization_code":
@@ -170,7 +170,7 @@ def _exchange(world: World, grants: Grants, authorization: str, form: dict[str, 
 
 
 def _check_client(world: World, authorization: str, form: dict[str, str]) -> None:
-    """By HTTP Basic, or by values of the form (RFC 6749 §2.3.1)."""
+    """Check the client by HTTP Basic, or by values of the form (RFC 6749 §2.3.1)."""
     client_id, secret = form.get("client_id", ""), form.get("client_secret", "")
     if authorization:
         client_id, secret = _basic(authorization)
@@ -189,7 +189,7 @@ def _basic(header: str) -> tuple[str, str]:
 
 
 def _challenge(verifier: str) -> str:
-    """RFC 7636 §4.2."""
+    """Return the challenge of a verifier. RFC 7636 §4.2."""
     digest = hashlib.sha256(verifier.encode(errors="replace")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 

@@ -15,11 +15,11 @@ API = "/api/v10"
 MOST_LISTED = 1000
 UNKNOWN_GUILD, UNKNOWN_MEMBER, UNKNOWN_USER = 10004, 10007, 10013
 BOTS_MAY_NOT, INVALID_FORM = 20001, 50035
-TOTAL_STARTS, RESET_AFTER = 1000, 14_400_000  # IDENTIFYs a day; milliseconds until they count anew
+TOTAL_STARTS, RESET_AFTER = 1000, 14_400_000  # IDENTIFYs a day; milliseconds until the count restarts
 
 
 def answer(value: object, status: int = 200) -> web.Response:
-    """The content type is exactly `application/json`: clients compare it."""
+    """Answer with exactly `application/json` as content type: clients compare it."""
     return web.Response(body=shapes.text(value).encode(), status=status, content_type="application/json")
 
 
@@ -48,7 +48,7 @@ def middleware(world: World) -> Middleware:
 
 
 class Rest:
-    """The handlers. Those in `_for_bots` want `Authorization: Bot <token>`."""
+    """The handlers. Handlers in `_for_bots` want `Authorization: Bot <token>`."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -151,7 +151,7 @@ class Rest:
         return refusal(404, "Unknown User", UNKNOWN_USER)
 
     def members(self, request: web.Request) -> web.Response:
-        """By id, a page at a time."""
+        """Return members by id, a page at a time."""
         if request.match_info["guild_id"] != self.world.guild_id:
             return refusal(404, "Unknown Guild", UNKNOWN_GUILD)
         limit, after = request.query.get("limit", "1"), request.query.get("after", "0")

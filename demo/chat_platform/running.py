@@ -1,4 +1,4 @@
-"""Starts the platform in a thread of its own, and is the way to it from any other thread."""
+"""Start the platform in a thread of its own; control it from any other thread."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Simulator(Switches):
         presence: Json | None = None,
         profile: Any = None,
     ) -> None:
-        """Over a plain member. Without a presence: offline. `profile`: any JSON, as the profile source answers it."""
+        """Add a member over a plain one. No presence: offline. `profile`: any JSON, of the profile source."""
         value = shapes.member(str(chat_id), member, user)
         self._do(lambda: self._world.add_member(str(chat_id), value, presence=presence, profile=profile))
 
@@ -73,11 +73,11 @@ class Simulator(Switches):
         self._do(lambda: self._world.others.__setitem__(str(chat_id), shapes.user(str(chat_id), user)))
 
     def populate(self, count: int) -> list[int]:
-        """Add `count` members without a dispatch, the same ones each time, two of three offline."""
+        """Add `count` members without a dispatch, equal ones each time, two of three offline."""
         return self._do(lambda: members.fill(self._world, count))
 
     def count(self) -> int:
-        """The members, the bot among them."""
+        """Return the number of members, with the bot."""
         return self._do(lambda: len(self._world.members))
 
     def account(self, chat_id: int | str) -> Json | None:
@@ -88,7 +88,7 @@ class Simulator(Switches):
         return self._do(lambda: str(chat_id) in self._world.members)
 
     def remove_member(self, chat_id: int | str) -> None:
-        """The account stays."""
+        """Remove the member; the account stays."""
         self._do(lambda: self._world.remove_member(str(chat_id)))
 
     def update_member(self, chat_id: int | str, *, member: Json | None = None, user: Json | None = None) -> None:
@@ -99,7 +99,7 @@ class Simulator(Switches):
         self._do(lambda: self._world.set_presence(str(chat_id), presence))
 
     def set_presences(self, presences: Mapping[int, Json]) -> None:
-        """Many at once, by id: for those who measure."""
+        """Replace many presences at once, by id: for measurements."""
 
         def change() -> None:
             for chat_id, presence in presences.items():
@@ -108,28 +108,28 @@ class Simulator(Switches):
         self._do(change)
 
     def presence(self, chat_id: int | str) -> Json | None:
-        """As the lists have it; None while offline."""
+        """Return the presence as the lists have it; None while offline."""
         return self._do(lambda: self._world.presence(str(chat_id)))
 
     def feature(self, *chat_ids: int | str) -> None:
-        """With `is_alive`: these members' presences change every few seconds."""
+        """With `is_alive`, change these members' presences every few seconds."""
         self._do(lambda: self._life.feature(map(str, chat_ids)))
 
     # --- What the gateway does ---------------------------------------------------------------------------------------
     def dispatch(self, name: str, payload: Any) -> None:
-        """Any event, malformed ones too, to every session that has its intent. Nothing of the state changes."""
+        """Send any event, even a malformed one, to every session that has its intent. The state does not change."""
         self._do(lambda: self._world.sessions.dispatch(name, shapes.text(payload)))
 
     def send_text(self, text: str) -> None:
-        """A frame that need not even be JSON, to every connection."""
+        """Send every connection a frame that need not even be JSON."""
         self._do(lambda: self._gateway.send(text))
 
     def garble(self) -> None:
-        """A frame that cannot be decompressed, to every connection."""
+        """Send every connection a frame that cannot be decompressed."""
         self._do(self._gateway.garble)
 
     def drop(self, *, sessions_too: bool = False) -> None:
-        """Every connection is cut off. `sessions_too`: RESUME is answered op 9 false afterwards."""
+        """Cut every connection off. `sessions_too`: RESUME is answered op 9 false afterwards."""
 
         def cut() -> None:
             self._gateway.drop()
@@ -139,25 +139,25 @@ class Simulator(Switches):
         self._do(cut)
 
     def reconnect(self) -> None:
-        """Op 7."""
+        """Send op 7."""
         self._do(self._gateway.reconnect)
 
     def invalidate(self, *, resumable: bool) -> None:
-        """Op 9."""
+        """Send op 9."""
         self._do(lambda: self._gateway.invalidate(resumable=resumable))
 
     def close_with(self, code: int) -> None:
-        """Every connection. After a fatal code the sessions are over, too."""
+        """Close every connection. After a fatal code the sessions are over, too."""
         self._wait_for(self._gateway.close(code))
 
     def set_unavailable(self, unavailable: bool) -> None:  # noqa: FBT001 - the one thing that it says
-        """Begin or end an outage of the chat server. Changes meanwhile are not dispatched."""
+        """Begin or end an outage of the chat server. Changes during it are not dispatched."""
 
         def change() -> None:
             world = self._world
             if unavailable:
-                gone = {"id": world.guild_id, "unavailable": True}
-                world.dispatch("GUILD_DELETE", shapes.text(gone))
+                outage = {"id": world.guild_id, "unavailable": True}
+                world.dispatch("GUILD_DELETE", shapes.text(outage))
             world.is_unavailable = unavailable
             for session in () if unavailable else world.sessions.that_hear("GUILD_CREATE"):
                 session.dispatch("GUILD_CREATE", guild.create(world, session))
@@ -212,10 +212,10 @@ def simulator(
     is_alive: bool = False,
     furnish: Callable[[Simulator], None] | None = None,
 ) -> Iterator[Simulator]:
-    """A platform on loopback with an empty chat server (but for the bot); `port` 0: a free one.
+    """Run a platform on loopback with an empty chat server (but for the bot); `port` 0: a free one.
 
-    Raises OSError where the port is taken. `is_alive`: presences change by themselves. `furnish`: fills the chat
-    server before clients can connect.
+    Raises OSError where the port is taken. `is_alive`: presences change by themselves. `furnish`: fills the chat server
+    before clients can connect.
     """
     started = Simulator(
         guild_id=guild_id,

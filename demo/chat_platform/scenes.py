@@ -49,7 +49,7 @@ def begin(rng: SeededRandom, now: int) -> Scene:
 
 
 def go_on(scene: Scene, rng: SeededRandom, now: int, *, stays: bool = False) -> Scene:
-    """Return the next scene, which may look the same. `stays`: the member does not go offline for long."""
+    """Return the next scene, which may look alike. `stays`: the member does not go offline for long."""
     if not scene.devices:
         return begin(rng, now) if stays or rng.chance(0.5) else scene
     if rng.chance(0.05 if stays else 0.12):
@@ -77,13 +77,13 @@ def _pastime(rng: SeededRandom, now: int) -> Pastime:
 
 
 def _further(pastime: Pastime, now: int) -> Pastime:
-    """A new track begins now; a game goes on in the same session."""
+    """Go on: a new track begins now; a game continues in its session."""
     started_at = now if pastime.kind == "music" else pastime.started_at
     return replace(pastime, step=pastime.step + 1, started_at=started_at)
 
 
 def presence(scene: Scene, chat_id: str, name: str) -> Json:
-    """The platform's object, without user and guild. The custom status comes first, as there."""
+    """Return the platform's object, without user and guild. The custom status comes first, as there."""
     custom = [_custom(scene.custom)] if scene.custom is not None and scene.devices else []
     activities = [ACTIVITIES[pastime.kind](pastime, chat_id, name) for pastime in scene.pastimes]
     return {"status": scene.status, "client_status": dict(scene.devices), "activities": [*custom, *activities]}

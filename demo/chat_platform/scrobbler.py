@@ -33,7 +33,7 @@ class Failure(Exception):
 
 
 def routes(world: World) -> list[web.RouteDef]:
-    """The secret that signs is the platform's OAuth secret: a simulated world has one for all."""
+    """Return the routes. The secret that signs is the platform's OAuth secret: a simulated world has one."""
     tokens: dict[str, tuple[str, float]] = {}  # whose, and when they were issued (UNIX seconds)
 
     async def show(request: web.Request) -> web.StreamResponse:
@@ -60,14 +60,14 @@ def routes(world: World) -> list[web.RouteDef]:
 
 
 def _show(asked: Any) -> web.Response:
-    """`asked`: the query, one of aiohttp's mappings."""
+    """Show the page. `asked`: the query, one of aiohttp's mappings."""
     if problem := _problem(asked):
         return web_pages.refusal(problem)
     return web_pages.answer("Simulated scrobbler", web_pages.form("An app asks what you listen to.", NAME))
 
 
 def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:
-    """`asked`, `form`: mappings of aiohttp. A refusal goes back without a token; the real service stays on its page."""
+    """Answer the form (`asked`, `form`: aiohttp's mappings). Unlike the real service, a refusal goes back."""
     name = str(form.get("name", "")).strip()
     if problem := _problem(asked):
         return web_pages.refusal(problem)
@@ -87,7 +87,7 @@ def _problem(asked: Any) -> str:
 
 
 def _session(tokens: dict[str, tuple[str, float]], secret: str, values: dict[str, Any]) -> Json:
-    """auth.getSession. `values`: of query and form; strings, or whatever a client uploads instead."""
+    """Answer auth.getSession. `values`: of query and form; strings, or any value that a client uploads."""
     call = {name: value for name, value in values.items() if isinstance(value, str)}
     if call.get("method") != "auth.getSession":
         raise Failure(INVALID_METHOD, "Invalid Method - No method with that name in this package", 400)

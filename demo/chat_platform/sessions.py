@@ -10,7 +10,7 @@ from typing import Protocol
 GUILDS, GUILD_MEMBERS, GUILD_PRESENCES = 1 << 0, 1 << 1, 1 << 8
 PRIVILEGED = GUILD_MEMBERS | GUILD_PRESENCES | 1 << 15
 KNOWN = (1 << 26) - 1
-# The intent that a dispatch needs; others reach every session.
+# The intent that a dispatch needs; all other events reach every session.
 NEEDED = {
     "GUILD_CREATE": GUILDS,
     "GUILD_UPDATE": GUILDS,
@@ -50,7 +50,7 @@ class Session:
         return self.sees_guild and self.may(NEEDED.get(name, 0))
 
     def dispatch(self, name: str, data: str) -> None:
-        """Send it, and remember it for RESUME. `data`: JSON."""
+        """Send the event, and keep it for RESUME. `data`: JSON."""
         self.seq += 1
         text = f'{{"op":0,"t":"{name}","s":{self.seq},"d":{data}}}'
         self.past.append((self.seq, text))
@@ -61,7 +61,7 @@ class Session:
             self.line.send(text)
 
     def since(self, seq: int) -> list[str] | None:
-        """What came after that number; None where that is not known, or the number never was."""
+        """Return what came after that number; None where that is not known, or the number never was."""
         oldest = self.past[0][0] if self.past else self.seq + 1
         if not oldest - 1 <= seq <= self.seq:
             return None
@@ -92,7 +92,7 @@ class Sessions:
             self.end(session)
 
     def dispatch(self, name: str, data: str) -> None:
-        """To each session that has the intent, cut off or not."""
+        """Dispatch to each session that has the intent, cut off or not."""
         for session in self._by_id.values():
             if session.hears(name):
                 session.dispatch(name, data)

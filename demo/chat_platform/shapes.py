@@ -6,20 +6,20 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-Json = dict[str, Any]  # whatever the platform, or a test of a broken one, puts into an object
+Json = dict[str, Any]  # any value of the platform, or of a test of a broken one
 
-ONLY_IN_ACCOUNTS = ("banner", "accent_color")  # of a user: `GET /users/{id}` alone is sure to hold them
+ONLY_IN_ACCOUNTS = ("banner", "accent_color")  # of a user: only `GET /users/{id}` is sure to hold them
 _encoder = json.JSONEncoder(separators=(",", ":"))
 JOINED_AT = "2024-03-01T12:00:00.000000+00:00"
 
 
 def text(value: Any) -> str:
-    """ASCII, so that NUL and lone surrogates travel as the escapes that they are on the real wire."""
+    """Return JSON in ASCII, so that NUL and lone surrogates travel as the escapes that they are on the real wire."""
     return _encoder.encode(value)
 
 
 def user(chat_id: str, given: Json | None = None) -> Json:
-    """A user object as `GET /users/{id}` shows it, with the given fields over the plain ones."""
+    """Return a user object as of `GET /users/{id}`, with the given fields over the plain ones."""
     plain = {
         "id": chat_id,
         "username": f"user{chat_id[-6:]}",
@@ -37,7 +37,7 @@ def user(chat_id: str, given: Json | None = None) -> Json:
 
 
 def member(chat_id: str, given: Json | None = None, given_user: Json | None = None) -> Json:
-    """A member object with its whole user, what only accounts hold included. `given` may have a `user` of its own."""
+    """Return a member object with its whole user and account. `given` may have a `user` of its own."""
     plain: Json = {
         "nick": None,
         "avatar": None,
@@ -59,7 +59,7 @@ def member(chat_id: str, given: Json | None = None, given_user: Json | None = No
 
 
 def presence(chat_id: str, given: Json | None = None) -> Json:
-    """A presence object without the guild's id. The default device is the desktop."""
+    """Return a presence object without the guild's id. The default device is the desktop."""
     given = given or {}
     status = given.get("status", "online")
     device = {} if status == "offline" else {"desktop": status}
@@ -67,7 +67,7 @@ def presence(chat_id: str, given: Json | None = None) -> Json:
 
 
 def with_guild(guild_id: str, object_text: str) -> str:
-    """The JSON object with `guild_id` in it, as dispatches have it and lists have not."""
+    """Return the JSON object with `guild_id` in it, as dispatches have it and lists have not."""
     return f'{{"guild_id":{json.dumps(guild_id)},{object_text[1:]}'
 
 
@@ -86,7 +86,7 @@ class Member:
     is_prominent: bool = False
 
     def value(self) -> Json:
-        """The member object with everything that its account holds."""
+        """Return the member object with everything that its account holds."""
         value: Json = json.loads(self.text)
         value["user"] |= json.loads(self.account) if self.account else dict.fromkeys(ONLY_IN_ACCOUNTS)
         return value
@@ -97,7 +97,7 @@ class Member:
 
 
 def make_member(value: Json) -> Member:
-    """`value`: a member object as of `member()`."""
+    """Return a member of `value`, an object as of `member()`."""
     account = {key: value["user"][key] for key in ONLY_IN_ACCOUNTS if key in value["user"]}
     shown = {**value, "user": {key: inner for key, inner in value["user"].items() if key not in account}}
     return Member(

@@ -22,7 +22,7 @@ button { min-height: 2.75rem; margin-block-start: 1rem; padding-inline: 1.25rem;
 
 
 def answer(title: str, inner: str, status: int = 200) -> web.Response:
-    """`inner`: HTML."""
+    """Return a page. `inner`: HTML."""
     page = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
@@ -34,19 +34,19 @@ def answer(title: str, inner: str, status: int = 200) -> web.Response:
 
 
 def refusal(problem: str) -> web.Response:
-    """The page for a malformed request."""
+    """Return the page for a malformed request."""
     return answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
 
 
 def back(url: str, more: dict[str, str]) -> web.Response:
-    """See Other: to the client's address, with more in its query."""
+    """Redirect with See Other to the client's address, with more in its query."""
     parts = urlsplit(url)
     query = "&".join(filter(None, [parts.query, urlencode(more)]))
     return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
 
 
 def form(question: str, field: str) -> str:
-    """A form with Allow and Refuse, sent to the address of the page. `field`: HTML."""
+    """Return a form with Allow and Refuse, sent to the address of the page. `field`: HTML."""
     return (
         f'<p>{escape(question)}</p><form method="post">{field}'
         f'<button name="decision" value="allow">Allow</button> '
@@ -55,7 +55,7 @@ def form(question: str, field: str) -> str:
 
 
 def choice_of_members(world: World) -> str:
-    """HTML: the latest members of the chat server, and a place for the id of any other account."""
+    """Return HTML: the latest members of the chat server, and a field for the id of any other account."""
     options = "".join(
         f'<option value="{escape(chat_id)}">{escape(str(world.accounts[chat_id].get("username")))} ({escape(chat_id)})'
         f"</option>"
@@ -69,5 +69,5 @@ def choice_of_members(world: World) -> str:
 
 
 def _latest_members(world: World) -> list[str]:
-    """Return the latest members first: the command adds linked accounts before it invents the others."""
+    """Return the latest members first: the command adds linked accounts before it invents any."""
     return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

@@ -23,7 +23,7 @@ BOT = "268473310000000001"
 class Counters:
     """The requests to the platform. `rest`: the paths, `/api/v10` included, in order. `resumes`: successful ones.
 
-    `refused_requests`: those of the `full_requests` that were answered with RATE_LIMITED.
+    `refused_requests`: the part of `full_requests` that was answered with RATE_LIMITED.
     """
 
     identifies: int = 0
@@ -56,7 +56,7 @@ class Switches:
 
 
 class Accounts(Mapping[str, Json]):
-    """Every user object by id, of members and of others."""
+    """Every user object by id, members or not."""
 
     def __init__(self, members: Mapping[str, Member], others: Mapping[str, Json]) -> None:
         self._members, self._others = members, others
@@ -73,8 +73,8 @@ class Accounts(Mapping[str, Json]):
 
 
 class World:
-    """`members` by id, the bot among them. `accounts`: users, members and others. `bearers`: OAuth access tokens with
-    the ids of their users, for `GET /users/@me`."""
+    """`members` by id, with the bot. `accounts`: all users, members or not. `bearers`: OAuth access tokens with the ids
+    of their users, for `GET /users/@me`."""
 
     def __init__(self, *, guild_id: str, bot_token: str, oauth_secret: str, switches: Switches) -> None:
         self.guild_id, self.bot_token, self.oauth_secret = guild_id, bot_token, oauth_secret
@@ -97,7 +97,7 @@ class World:
         return self.url.replace("http", "ws", 1)
 
     def dispatch(self, name: str, data: str) -> None:
-        """`data`: JSON. Nothing is dispatched while the chat server is unavailable."""
+        """Dispatch `data`, JSON. Nothing is dispatched while the chat server is unavailable."""
         if not self.is_unavailable:
             self.sessions.dispatch(name, data)
 
@@ -128,7 +128,7 @@ class World:
         self.dispatch("GUILD_MEMBER_UPDATE", shapes.with_guild(self.guild_id, after.text))
 
     def remove_member(self, chat_id: str) -> None:
-        """The account goes on to exist."""
+        """Remove the member; the account stays."""
         self.others[chat_id] = user = self.members.pop(chat_id).user()
         shown = {key: value for key, value in user.items() if key not in shapes.ONLY_IN_ACCOUNTS}
         self.dispatch("GUILD_MEMBER_REMOVE", shapes.text({"guild_id": self.guild_id, "user": shown}))
@@ -144,13 +144,13 @@ class World:
         return text
 
     def presence(self, chat_id: str) -> Json | None:
-        """None while offline."""
+        """Return the presence; None while offline."""
         text = self.members[chat_id].presence
         return json.loads(text) if text else None
 
 
 def _bot_of(token: str) -> str:
-    """A bot's token begins with its id, in base64."""
+    """Return the id of the bot, with which its token begins, in base64."""
     first = token.partition(".")[0]
     try:
         bot_id = base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).decode("ascii")

@@ -1,4 +1,4 @@
-"""The badges of members: those that their counters have unlocked, those that staff would give, their own."""
+"""The badges of members: unlocked by their counters, given by staff, or their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lookup.documents import bulk
 from lookup.editing import unlocking
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
 
-# What staff give, and to how many: badges without tiers, then those with.
+# What staff give, and to how many: badges without tiers, then badges with tiers.
 GIVEN = (
     *(("partner", 0.002), ("champion", 0.002), ("winner", 0.004), ("guild-tag", 0.05), ("bug-hunter", 0.006)),
     *(("developer", 0.004), ("translator", 0.006), ("tester", 0.02), ("artist", 0.03), ("contributor", 0.008)),
@@ -24,12 +24,12 @@ CUSTOM_NAMES = ("Night owl", "Tea person", "Founding guest", "Map maker", "Ask m
 
 
 def catalogue() -> dict[str, Badge]:
-    """The badges there are, with their tiers, in shown order. 2 queries."""
+    """Return the badges of the catalogue, with their tiers, in shown order. 2 queries."""
     return {badge.pk: badge for badge in Badge.objects.order_by("order", "pk").prefetch_related("tiers")}
 
 
 def add_badges(page: Page, badges: Mapping[str, Badge], counters: Mapping[str, int]) -> None:
-    """`counters`: views, likes and comments of the owner."""
+    """Add badges. `counters`: views, likes and comments of the owner."""
     rng = page.rng
     given = {badge_id for badge_id, share in GIVEN if rng.chance(share)} | _marks(page.profile.user)
     held: list[ProfileBadge] = []
@@ -64,7 +64,7 @@ def award(page: Page, badge: Badge, unlocked: list[int], *, order: int) -> Profi
 
 
 def add_custom(page: Page, *, order: int) -> None:
-    """A badge of one's own, with a picture or an icon, behind the others."""
+    """Add a badge of one's own, with a picture or an icon, at the end."""
     rng = page.rng
     badge = bulk.build(
         CustomBadge,
@@ -84,7 +84,7 @@ def add_custom(page: Page, *, order: int) -> None:
 
 
 def _marks(user: User) -> set[str]:
-    """What the account itself says."""
+    """Return what the account itself says."""
     marks = {
         "verified": user.is_verified,
         "premium": user.plan in PREMIUM_PLANS,

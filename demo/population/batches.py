@@ -1,4 +1,4 @@
-"""Members made some hundred at a time: a fixed number of steps, whatever the size of the batch."""
+"""Make members some hundred at a time, in a number of steps that does not depend on the size of the batch."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Made:
 
 @dataclass
 class Batch:
-    """Members with everything of theirs, and the rows of all that, which are still to be written.
+    """Members with all of their rows, which are still to be written.
 
-    `present`: the members of the batches that were not written either, by id, and whether their accounts are active.
+    `present`: the members of earlier unwritten batches, by id, and whether their accounts are active.
     """
 
     members: Sequence[Member] = ()
@@ -58,10 +58,10 @@ def make(seed: int, numbers: Sequence[int], badges: Mapping[str, Badge], now: da
 
 
 def admit(seed: int, numbers: Sequence[int], now: datetime, *, after: Sequence[Batch] = ()) -> Batch:
-    """Those of the members that are missing, with uids, names and linked accounts. `after`: the batches before that
-    may not have been written yet; the next batch is admitted after this one.
+    """Return the missing members, with uids, names and linked accounts. `after`: the batches before that may not have
+    been written yet; the next batch is admitted after this one.
 
-    Every table is read once, whatever the number of members: about 6 queries.
+    Every table is read once for any number of members: about 6 queries.
     """
     ids = {number: people.user_id(seed, number) for number in numbers}
     there = set(User.objects.filter(pk__in=ids.values()).values_list("pk", flat=True))
@@ -93,7 +93,7 @@ def fill(batch: Batch, badges: Mapping[str, Badge]) -> None:
 
 @transaction.atomic
 def write(batch: Batch) -> None:
-    """Every table is written once. PostgreSQL need not sync each batch: after a crash `grow` makes what is missing."""
+    """Write every table once. PostgreSQL need not sync each batch: after a crash `grow` makes what is missing."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL synchronous_commit = off")
@@ -152,7 +152,7 @@ def _decorate(page: Page, level: int) -> None:
 
 
 def _add_alias(member: Member, name: str, rows: Rows) -> None:
-    """Every fourth alias shows a small profile of its own; the others lead to the username."""
+    """Add an alias: every fourth shows a small profile of its own, all other ones lead to the username."""
     rng, profile = member.rng, None
     if rng.chance(0.25):
         profile = profile_pages.new_profile(member, name, is_main=False)
@@ -190,7 +190,7 @@ def _drop_taken_accounts(members: Sequence[Member], earlier: Sequence[Member]) -
 
 
 def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> None:
-    """Render the documents from the new rows; a later rendering has the same result."""
+    """Render the documents from the new rows; a later rendering has an equal result."""
     for one in _whole(rows):
         user = one.profile.user
         rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))

@@ -1,4 +1,4 @@
-"""Grows the population to a number of members, in steps that can be interrupted and resumed."""
+"""Grow the population to a number of members, in steps that can be interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def grow(
 ) -> int:
     """Make the missing ones of the first `users` members of this seed; return their number.
 
-    Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them
-    in their order; without it one for each core, where `worker_processes.may_fork`. The members are the same in any
-    case. `report` is called after each batch.
+    Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them in
+    their order; without it one for each core, where `worker_processes.may_fork`. The members do not depend on it.
+    `report` is called after each batch.
     """
     prepare()
     made, ahead = 0, deque[Batch]()
@@ -68,8 +68,8 @@ def grow(
 
 @contextmanager
 def _finisher(processes: int) -> Iterator[Callable[[Batch], None]]:
-    """A function that fills and writes a batch: at once, or in one of several processes, which have finished all but
-    the last `processes` batches when it returns, and all of them at the end."""
+    """Return a function that fills and writes a batch: at once, or in one of several processes, which have finished all
+    but the last `processes` batches when it returns, and all of them at the end."""
     badges = awards.catalogue()
     if processes == 1:
         yield lambda batch: _finish(batch, badges)
@@ -96,7 +96,7 @@ def _finish(batch: Batch, badges: Badges) -> None:
 
 
 def _finish_in_turn(batch: Batch, badges: Badges, place: int) -> None:
-    """The same in another process: members of a batch name those of the batches before, so these are written first."""
+    """Fill and write a batch in another process, after earlier batches, whose members it names."""
     with worker_processes.turn(place) as wait:
         if batch.members:
             batches.fill(batch, badges)

@@ -33,7 +33,7 @@ def add_sections(
 
 
 def add_pictures(page: Page, section: Section | None, number: int) -> None:
-    """So many pictures, in this section or in none."""
+    """Add `number` pictures, in this section or in none."""
     for order in range(number):
         page.rows.add(
             bulk.build(
@@ -65,7 +65,7 @@ def _section(page: Page, type_: SectionType, order: int) -> Section:
 
 
 def _config(page: Page, type_: SectionType, widgets: Sequence[Widget], projects: Sequence[Project]) -> Json:
-    """Complete, as `lookup.shapes.sections` wants it."""
+    """Return a complete configuration, as `lookup.shapes.sections` wants it."""
     rng = page.rng
     match type_:
         case SectionType.ABOUT_ME:

@@ -27,7 +27,7 @@ PLANS = ((Plan.FREE, 0.84), (Plan.PREMIUM, 0.13), (Plan.IMAGEHOST, 0.03))
 
 @dataclass
 class Member:
-    """Each step of making a member takes from `rng`, always in the same order.
+    """Each step of making a member takes from `rng`, always in one order.
 
     `names`: wanted usernames, of which the last one is free; `aliases` likewise, if any. `level` (how full the profile
     is) and `linked` are set together with the username.
@@ -140,7 +140,7 @@ def _display_name(rng: SeededRandom, given: str) -> str:
 
 
 def _plan(rng: SeededRandom) -> tuple[Plan, datetime | None]:
-    """Most plans do not end; of the others, some have."""
+    """Return the plan and its end, which most plans do not have."""
     plan = rng.weighted(PLANS)
     if plan is Plan.FREE or rng.chance(0.8):
         return plan, None
@@ -173,5 +173,5 @@ def linked_accounts(member: Member) -> Iterator[LinkedAccount]:
 
 
 def snowflake(rng: SeededRandom, made_at: datetime) -> str:
-    """An id of the chat platform: milliseconds since its beginning, then 22 bits."""
+    """Return an id of the chat platform: milliseconds since its beginning, then 22 bits."""
     return str(int((made_at - CHAT_EPOCH).total_seconds() * 1000) << 22 | rng.getrandbits(22))

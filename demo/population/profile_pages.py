@@ -1,4 +1,4 @@
-"""What members put on their profiles: pictures, links, projects, music."""
+"""The content of members' profiles: pictures, links, projects, music."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Page:
     rows: Rows
 
     def file(self, path: str, mime: str, size: Size = (None, None), duration: float | None = None) -> Asset:
-        """A file under demo/static/uploads/, as an upload of the owner."""
+        """Add a file under demo/static/uploads/, as an upload of the owner."""
         width, height = size
         asset = bulk.build(
             Asset,
@@ -73,7 +73,7 @@ class Page:
         return asset
 
     def picture(self, name: str) -> Asset:
-        """`avatar-3`, `cursor` or `film-1`."""
+        """Add `avatar-3`, `cursor` or `film-1`."""
         if name in FILMS:
             return self.file(f"demo/{name}.mp4", "video/mp4", *FILMS[name])
         kind = name.partition("-")[0]
@@ -104,7 +104,7 @@ def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
 
 
 def write_texts(page: Page) -> None:
-    """What even a short visit to the settings leaves behind."""
+    """Write what even a short visit to the settings leaves."""
     rng, profile = page.rng, page.profile
     profile.description = sentences.description(rng) if rng.chance(0.85) else ""
     profile.location = rng.choice(words.PLACES) if rng.chance(0.55) else ""
@@ -114,7 +114,7 @@ def write_texts(page: Page) -> None:
 
 
 def decorate(page: Page, *, share: float) -> None:
-    """Colours, fonts, pictures; `share` of what can be changed is."""
+    """Change colours, fonts, pictures; `share` of what can be changed."""
     rng, profile = page.rng, page.profile
     profile.settings = styles.settings(rng, share=share, mirrors_chat=rng.chance(0.06))
     profile.theme = rng.choice(styles.THEMES)
@@ -202,7 +202,7 @@ def add_widgets(page: Page, most: int) -> list[Widget]:
 
 
 def add_audios(page: Page, most: int, *, is_shown: bool = False) -> None:
-    """A few are hidden; with `is_shown`, none."""
+    """Add audio files. A few are hidden; with `is_shown`, none."""
     rng = page.rng
     for order, title in enumerate(rng.some(sentences.texts.SONGS, 1, most)):
         page.rows.add(

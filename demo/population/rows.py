@@ -14,7 +14,7 @@ from lookup.documents import bulk
 
 Row = TypeVar("Row", bound=Model)
 
-# What others refer to comes first; only linked accounts come before their users, as each one that is added to a user
+# Referenced rows come first; only linked accounts come before their users, as each one that is added to a user
 # raises the version that documents are rendered from.
 ORDER: tuple[type[Model], ...] = (
     *(LinkedAccount, User, Name, models.Asset, models.Profile, models.Alias, models.ProfileBadge, models.CustomBadge),
@@ -38,7 +38,7 @@ class Rows:
         return [row for row in self._of[model] if isinstance(row, model)]
 
     def insert(self) -> None:
-        """As they are: no `save()`, no hooks."""
+        """Insert the rows as they are: no `save()`, no hooks."""
         if unknown := set(self._of) - set(ORDER):
             raise ValueError(f"No place in the order: {', '.join(model.__name__ for model in unknown)}")
         for model in ORDER:

@@ -27,7 +27,7 @@ Settings = dict[str, dict[str, Any]]  # Any: a JSON value
 
 
 def settings(rng: SeededRandom, *, share: float, mirrors_chat: bool = False) -> Settings:
-    """What differs from the defaults; `share` of the groups is touched."""
+    """Return what differs from the defaults; `share` of the groups is changed."""
     chosen = {key: values for key, values in _all(rng).items() if rng.chance(share)}
     if mirrors_chat:
         chosen["avatarSettings"] = {"mirrorChat": True}

@@ -34,7 +34,7 @@ class Talk:
         }
 
     def leave_out_all_but(self, present: Mapping[str, bool]) -> None:
-        """Drop rows of deleted members. `present`: whether each of the others is active."""
+        """Drop rows of deleted members. `present`: whether each of the existing ones is active."""
         self.votes = [vote for vote in self.votes if vote.voter_id in present]
         self.comments = [comment for comment in self.comments if comment.author_id in present]
         kept = {comment.pk for comment in self.comments}

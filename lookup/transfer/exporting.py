@@ -89,7 +89,6 @@ def _batch(user_ids: Collection[str] | None, last: int, shown: Q) -> list[tuple[
 
 
 def _row(values: tuple[Any, ...], now: datetime) -> tuple[UserRow, str]:
-    """Return the user and their aliases. Any: columns."""
     columns = iter(values)
     facts = tuple(islice(columns, len(UserRow._fields) - 2))
     aliases = next(columns)

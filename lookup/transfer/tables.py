@@ -28,7 +28,6 @@ from lookup.transfer.reading import Json, Line, Located
 
 
 def _never(row: Model, data: Json) -> bool:
-    """Return False: rows of most tables are never hidden."""
     return False
 
 

@@ -50,7 +50,7 @@ class Refused(Exception):
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    """Show the form and the results for `q`, if given. 1 query, and those of the session."""
+    """Show the form and the results for `q`, if given. 1 query plus the session's."""
     typed = single_parameter(request.GET, "q")
     known: dict[str, object] = {"query": (typed or "")[: 2 * LONGEST].replace("\0", ""), "longest": LONGEST}
     status, seconds_left = 200, 0

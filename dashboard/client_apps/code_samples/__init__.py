@@ -34,12 +34,12 @@ def shell(text: str) -> str:
 
 
 def double(text: str) -> str:
-    """JavaScript, Python, Go, Java, YAML."""
+    """Quote for JavaScript, Python, Go, Java, YAML."""
     return json.dumps(text)
 
 
 def php(text: str) -> str:
-    """Single quotes: nothing is replaced inside them."""
+    """Quote for PHP, in single quotes: nothing is replaced inside them."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -204,8 +204,8 @@ DEFAULT_PORT = 3000
 
 @dataclass(frozen=True)
 class Sample:
-    """`code`: whole, ready to save under `stack.file`. `callback_url`: where the library takes its callback, whatever
-    was chosen; None where it takes the chosen one. `is_callback_registered`: whether that one is."""
+    """`code`: whole, ready to save under `stack.file`. `callback_url`: the fixed callback of the library; None where it
+    takes the chosen one. `is_callback_registered`: whether that one is."""
 
     stack: Stack
     code: str
@@ -218,7 +218,7 @@ class Sample:
 
 
 def samples_of(application: Application, redirect_url: str) -> list[Sample]:
-    """One for each stack; `redirect_url`: one of the app's."""
+    """Return a sample for each stack; `redirect_url`: one of the app's."""
     return [_sample(stack, application, redirect_url) for stack in STACKS]
 
 
@@ -234,7 +234,7 @@ def open_code(stack: Stack) -> str:
 
 
 def reader_values(client_id: str, redirect_url: str, scopes: Sequence[str]) -> dict[str, str]:
-    """Return what `open_code` leaves open. Its lists of scopes are written in languages with double quotes alone."""
+    """Return what `open_code` leaves open. Its lists of scopes are written only in languages with double quotes."""
     return {name: str(value) for name, value in _app_values(client_id, redirect_url, scopes, double).items()}
 
 
@@ -265,7 +265,7 @@ def _slug() -> str:
 
 
 def _service_values() -> Values:
-    """The values of the placeholders between << and >> that are the same for every app."""
+    """Return the values of the placeholders between << and >>, which do not depend on the app."""
     button = Verbatim(sign_in_buttons.sample())
     return {"issuer": settings.BASE_URL, "site_name": settings.SITE_NAME, "slug": _slug(), "button": button}
 
@@ -285,7 +285,7 @@ def _app_values(client_id: str, redirect_url: str, scopes: Sequence[str], quote:
 
 
 def _port(redirect_url: str) -> int:
-    """Where a program on the own machine listens: the port of a loopback URL, else one that is usually free."""
+    """Return the port for a local program: of a loopback URL, else one that is usually free."""
     parts = urlsplit(redirect_url)
     is_local = parts.hostname in {"127.0.0.1", "localhost"}
     return parts.port or DEFAULT_PORT if is_local else DEFAULT_PORT

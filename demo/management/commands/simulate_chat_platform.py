@@ -21,7 +21,7 @@ from infrastructure import signal_waiter
 from infrastructure.signal_waiter import SignalWaiter
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
-LOOK_AT_ACCOUNTS = 5.0  # seconds; accounts linked meanwhile join the chat server
+LOOK_AT_ACCOUNTS = 5.0  # seconds; newly linked accounts join the chat server
 LOOK_AT_PARENT = 2.0
 MEMBERS = 120
 LAST_PORT = 65_535
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     requires_system_checks = []  # they are for the deploy: here they would double the time of a start
 
-    _latest = 0  # key of the account that was linked last, of those that were looked at
+    _latest = 0  # key of the last linked account that was read
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, help="listen there; default: CHAT_SIMULATOR_PORT")
