@@ -80,7 +80,7 @@ class AppForm(forms.Form):
         self.owner = owner
 
     def clean_logo(self) -> bytes | None:
-        """Draw it here, outside of the operation's transaction."""
+        """Draw the logo here, outside of the operation's transaction."""
         upload = self.cleaned_data["logo"]
         return logos.encode(upload) if upload else None
 
@@ -116,7 +116,7 @@ class AppForm(forms.Form):
         return [name for name in self._typed("scopes") if name in SCOPES]
 
     def scope_choices(self) -> list[tuple[Scope, bool, bool]]:
-        """Every scope, whether it is chosen, and whether the owner may choose it."""
+        """Return every scope, whether it is chosen, and whether the owner may choose it."""
         chosen = self.chosen_scopes()
         return [
             (scope, scope.name in chosen, not scope.is_locked or scope.name in self.owner.unlocked_scopes)

@@ -82,7 +82,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """`instance` is the profile. `write` saves it, not the form."""
+        """Take the profile as `instance`. `write` saves it, not the form."""
         super().__init__(*args, **kwargs)
         self.profile = copy.copy(self.instance)  # as it is stored: validation writes what was typed into the other one
         self.initial["version"] = versions.of(self.instance.updated_at)
@@ -237,7 +237,7 @@ class AliasChangeForm(forms.Form):
     )
 
     def choices_of_operation(self) -> dict[str, bool]:
-        """The arguments of `aliases.add` and `aliases.change`."""
+        """Return the arguments of `aliases.add` and `aliases.change`."""
         shows = self.cleaned_data["shows"]
         return {"redirects": shows == Shows.REDIRECT, "has_own_profile": shows == Shows.OWN}
 

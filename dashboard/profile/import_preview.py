@@ -69,7 +69,7 @@ class ListPreview:
 
     @property
     def summary(self) -> str:
-        """For example "2 added, 1 changed, 4 unchanged"."""
+        """Return a text such as "2 added, 1 changed, 4 unchanged"."""
         edited = len(self.edited) + self.more_edited
         counts = [(one.count, one.verb.lower()) for one in self.names] + [
             (edited, "changed"),

@@ -89,7 +89,7 @@ class SectionForm(RowForm):
 
     @property
     def config(self) -> dict[str, Any]:
-        """As it is stored."""
+        """Return the configuration as it is stored."""
         stored = self.instance.config
         return stored if isinstance(stored, dict) else {}
 

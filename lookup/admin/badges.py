@@ -33,7 +33,7 @@ class BadgeAdmin(CatalogueAdmin):
         return Profile.objects.filter(badges__badge__in=[row.pk for row in rows])
 
     def refresh(self, rows: Sequence[Badge]) -> None:
-        """A changed rule or threshold may unlock tiers although no counter changes."""
+        """Check users again: a changed rule or threshold may unlock tiers although no counter changes."""
         super().refresh(rows)
         if Badge.objects.filter(pk__in=[row.pk for row in rows]).exclude(rule="").exists():
             unlocking.have_everybody_checked()

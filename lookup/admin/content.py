@@ -110,7 +110,7 @@ class SectionAdmin(ProfileContentAdmin):
     list_filter = ("type", "is_enabled")
 
     def write(self, request: HttpRequest, obj: Section, form: Any, *, change: bool) -> None:
-        """Saves the defaults for missing keys of the configuration, even where the field was not edited."""
+        """Save the defaults for missing keys of the configuration, even where the field was not edited."""
         super().write(request, obj, form, change=change)
         if change and obj.config != form.initial["config"]:
             obj.save(update_fields=["config"])

@@ -132,7 +132,7 @@ class CommentLikeAdmin(AuditedAdmin):
     readonly_fields = ("created_at",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A like is given and taken back; there is nothing in it to change."""
+        """Return False: a like has no field to change."""
         return obj is None and super().has_change_permission(request, obj)
 
     def write(self, request: HttpRequest, obj: CommentLike, form: Any, *, change: bool) -> None:

@@ -77,7 +77,7 @@ def write(lines: list[Line], people: People, claims: Claims) -> Written:
 
 
 def _whole(profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]]) -> dict[str, WholeProfile]:
-    """Return whole profiles, by id. 2 queries, and the queries of `queries.fill`."""
+    """Return whole profiles, by id. 2 queries plus the queries of `queries.fill`."""
     users = [profile.user_id for profile in profiles]
     aliases = queries.aliases_of(users)
     linked = queries.linked_of(users)

@@ -26,8 +26,8 @@ def first(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show(request: HttpRequest, board: str) -> HttpResponse:
-    """Show a page of the board. 1 query, and those of the session. As in the API, ranks are counted here: users who
-    left the board since the ranking leave no gap."""
+    """Show a page of the board. 1 query plus the session's. As in the API, ranks are counted here: users who left the
+    board since the ranking leave no gap."""
     if board not in Board.values:
         raise Http404
     shown = Board(board)
@@ -58,7 +58,7 @@ def with_policy(response: HttpResponse) -> HttpResponse:
 
 
 def _cached(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """A cache may keep the page of visitors; the one of a signed-in user has their name in its header."""
+    """Let caches keep the page of visitors; the page of a signed-in user has their name in its header."""
     patch_vary_headers(response, ["Cookie"])
     if request.user.is_authenticated:
         patch_cache_control(response, private=True, no_cache=True)
