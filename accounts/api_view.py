@@ -63,11 +63,11 @@ class ApiView(APIView):
     unavailable: ClassVar[type[Unavailable]] = Unavailable
 
     def refusal(self, error: ApiError) -> ApiError:
-        """What to answer where the address or the key is refused with `error`: the same, unless a view says other."""
+        """Return the answer to a refusal with `error` of address or key: by default `error`."""
         return error
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Whatever else is raised, Django logs and `config.views` answers."""
+        """Answer the request. Django logs errors other than FAILURES, and `config.views` answers them."""
         try:
             response = self.answer(request, *args, **kwargs)
         except FAILURES as error:
@@ -77,7 +77,7 @@ class ApiView(APIView):
         return finished(request, response)
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The handler's answer, once limits, method and key allow it."""
+        """Return the handler's answer, once limits, method and key allow it."""
         value = http_messages.Request.of(request)
         handler = self.allowed_handler(value)
         if value.caller is not None:
@@ -85,9 +85,9 @@ class ApiView(APIView):
         return cast("HttpResponse", handler(request, *args, **kwargs))
 
     def allowed_handler(self, request: http_messages.Request) -> Handler:
-        """The handler of the request's method, once limits and key allow the request, which then has its caller.
+        """Return the handler of the request's method, once limits and key allow the request, which then has its caller.
 
-        MethodNotAllowed; what `authentication.count_address` and `authentication.check` raise.
+        Raises MethodNotAllowed, and what `authentication.count_address` and `authentication.check` raise.
         """
         method = request.method.lower()
         handler = getattr(self, method, None) if method in self.http_method_names else None
@@ -107,7 +107,7 @@ class ApiView(APIView):
         return cast("Handler", handler)
 
     def api_error(self, error: Exception) -> ApiError:
-        """What one of FAILURES is answered with."""
+        """Return the answer to one of FAILURES."""
         if isinstance(error, ApiError):
             return error
         if isinstance(error, SuspiciousOperation):  # more parameters than a query may have
@@ -140,20 +140,20 @@ class HotView(ApiView):
 def json_answer(
     request: http_messages.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING
 ) -> Answer:
-    """`body`, which is JSON, with what every answer has and with `headers`."""
+    """Return an answer of `body`, which is JSON, with the standard headers and `headers`."""
     fields = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
     fields["Content-Length"] = str(len(body))
     return Answer(status, fields, b"" if request.method == "HEAD" else body)
 
 
 def error_answer(request: http_messages.Request, error: ApiError) -> Answer:
-    """The documented body, and the error's own headers."""
+    """Return the documented body, and the error's own headers."""
     request_context.failed(error.code or error.error)
     return json_answer(request, json_bytes(error.body()), error.status, error.headers())
 
 
 def error_response(error: ApiError) -> HttpResponse:
-    """The documented body, and the error's own headers."""
+    """Return the documented body, and the error's own headers."""
     request_context.failed(error.code or error.error)
     response = json_response(json_bytes(error.body()), status=error.status)
     for name, value in error.headers().items():
@@ -162,7 +162,7 @@ def error_response(error: ApiError) -> HttpResponse:
 
 
 def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """`response` with what every answer has: strict headers, no caching unless it says how, no body for HEAD."""
+    """Return `response` with strict headers, no caching unless it says how, no body for HEAD."""
     headers = response.headers
     for name, value in _standard_headers(is_secure=request.is_secure()).items():
         headers.setdefault(name, value)
@@ -175,14 +175,14 @@ def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 @from_settings
 def _standard_headers(*, is_secure: bool) -> Mapping[str, str]:
-    """Those of every answer that names no others."""
+    """Return the headers of every answer that sets none of them."""
     transport = strict_transport_security() if is_secure else ""
     return {**HEADERS, "Strict-Transport-Security": transport} if transport else HEADERS
 
 
 @from_settings
 def strict_transport_security() -> str:
-    """The value of that header, for answers over https; "" where there is none."""
+    """Return the value of that header, for answers over https; "" where there is none."""
     if not settings.SECURE_HSTS_SECONDS:
         return ""
     parts = [f"max-age={settings.SECURE_HSTS_SECONDS}"]

@@ -1,4 +1,4 @@
-"""Writes audit events, deletes those that are past AUDIT_RETENTION, and exports the trail as a file."""
+"""Writes audit events, deletes the ones past AUDIT_RETENTION, and exports the trail as a file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def record(verb: str, *, by: User | None, on: models.Model, reason: str = "", **
 
 
 def event(verb: str, *, by: User | None, on: models.Model, reason: str = "", **data: Any) -> AuditEvent:
-    """An event that is not yet written. `by` None is the system itself (a command, a job).
+    """Return an event that is not yet written. `by` None is the system itself (a command, a job).
 
     `data` must be JSON and hold no secret.
     """
@@ -95,7 +95,7 @@ class Selection:
 
 
 def select_days(*, since: date, until: date | None, action: str = "") -> Selection:
-    """Whole days in UTC, `until` the last one; None: until now."""
+    """Return the selection of whole days in UTC, `until` the last one; None: until now."""
     end = timezone.now() if until is None else _midnight(until) + timedelta(days=1)
     return Selection(_midnight(since), end, action)
 
@@ -116,7 +116,7 @@ def record_export(selection: Selection, *, file_format: Format, by: User | None)
 
 
 def export_lines(selection: Selection, *, file_format: Format) -> Iterator[str]:
-    """The file, a batch of lines at a time, oldest event first. 1 query for each BATCH, by the index of `created_at`.
+    """Yield the file, a batch of lines at a time, oldest event first. 1 query for each BATCH, by `created_at`'s index.
 
     No cursor and no transaction stays open in between: it works behind a pooler, and holds up no vacuum.
     """
@@ -154,7 +154,7 @@ def _json(value: object) -> str:
 
 
 def spreadsheet_cell(value: object) -> object:
-    """Text that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Begin text that a spreadsheet would take for a formula with an apostrophe."""
     if value is None or isinstance(value, int):
         return value
     text = value if isinstance(value, str) else _json(value)

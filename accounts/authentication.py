@@ -37,7 +37,7 @@ class ApiRequest(HttpRequest):
 
 
 def address_window() -> Window:
-    """The window of the address that the request being served came from."""
+    """Return the window of the address that the request being served came from."""
     return rate_limits.API_ADDRESS.of(client_address.current.get())
 
 
@@ -48,18 +48,18 @@ def count_address() -> None:
 
 
 def address_limited(seconds_left: int) -> AddressRateLimited:
-    """`seconds_left`: until the address's window ends."""
+    """Return the refusal. `seconds_left`: until the address's window ends."""
     resets_at = math.ceil(time.time()) + seconds_left
     return AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
 
 
 def header_credential(request: http_messages.Request) -> str | None:
-    """`X-API-Key`."""
+    """Return `X-API-Key`."""
     return request.meta.get("HTTP_X_API_KEY")
 
 
 def earlier_credential(request: http_messages.Request) -> str:
-    """`key` of the query, or else `Authorization: Bearer <key>`.
+    """Return `key` of the query, or else `Authorization: Bearer <key>`.
 
     Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
     """
@@ -106,7 +106,7 @@ def _asked(secret_hash: str, permission: str, now: datetime, *, is_counted: bool
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:
-    """The record of a key, before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
+    """Read a key's record before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
     record = records.load(secret_hash)
     if record is not None and record.has_quota:
         http_messages.before_waiting()
@@ -114,7 +114,7 @@ def _record_of(secret_hash: str) -> KeyRecord | None:
 
 
 def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | None:
-    """What is wrong by now with a key that `check` let pass, for answers that go on for long; None: nothing.
+    """Return what is wrong by now with a key that `check` let pass, for answers that go on for long; or None.
 
     `secret_hash`: as `hashing.digest` makes it. It counts neither against limits nor as a use of the key; a used-up
     quota is ignored. LimitsUnavailable as `limits`.

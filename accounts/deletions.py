@@ -48,7 +48,7 @@ def stop(*, user: User, by: User | None) -> bool:
 
 
 def due(now: datetime) -> list[str]:
-    """The ids of users whose accounts are to be deleted now. Banned people and staff stay: staff decide. 1 query."""
+    """Return the ids of users whose accounts are to be deleted now, without banned people and staff. 1 query."""
     rows = AccountDeletion.objects.filter(due_at__lte=now, user__is_active=True, user__is_staff=False)
     return list(rows.order_by("due_at", "pk").values_list("user", flat=True))
 

@@ -14,7 +14,7 @@ class SignedInRequest(HttpRequest):
 
 
 def single_parameter(query: QueryDict, name: str, default: str = "") -> str | None:
-    """The value of the query parameter `name`, `default` without one, None where it is repeated: a bad value."""
+    """Return the query parameter `name`, `default` without one, None where it is repeated: a bad value."""
     values = query.getlist(name)
     if len(values) > 1:
         return None

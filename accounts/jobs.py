@@ -29,7 +29,7 @@ _LONG_WORD = re.compile(r"[\w+/=.-]{24,}")
 
 
 class LeaseLost(Exception):
-    """The lease expired and another runner has it: stop, or the job runs twice at the same time."""
+    """The lease expired and another runner has it: stop, or the job runs twice concurrently."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def plant(names: Iterable[str]) -> None:
 
 
 def take(*, name: str, length: timedelta, by: str, seen: JobRun | None = None) -> Lease | None:
-    """The lease of the job for `length`, held by `by`; None while another runner holds it.
+    """Return the lease of the job for `length`, held by `by`; None while another runner holds it.
 
-    `seen`: the row that the caller decided on. None too where a run has been started since: of two runners that find
-    a job that is due at the same time, the slower one would otherwise do it again.
+    `seen`: the row that the caller decided on. None too where a run has been started since: of two runners that find a
+    job due, the slower one would otherwise do it again.
     """
     now = timezone.now()
     lease = {"lease_ends_at": now + length, "leased_by": by, "started_at": now}
@@ -96,21 +96,21 @@ def fail(*, lease: Lease, error: BaseException) -> None:
 
 
 def let_go_of_connections() -> None:
-    """Django's `close_old_connections`, which keeps connections that are inside a transaction."""
+    """Run Django's `close_old_connections`, which keeps connections that are inside a transaction."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close_if_unusable_or_obsolete()
 
 
 def close_connections() -> None:
-    """Close this thread's connections, except those that are inside a transaction."""
+    """Close this thread's connections, except inside a transaction."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
 
 
 def described(error: BaseException) -> str:
-    """Type and first line, at most TEXT_LENGTH characters. Further lines hold what a database says of the row."""
+    """Return type and first line, at most TEXT_LENGTH characters. Further lines may hold a database's row."""
     line = next(iter(str(error).splitlines()), "")
     line = _LONG_WORD.sub(_without_key, _URL_PASSWORD.sub(r"\1:[redacted]@", line))
     return f"{type(error).__name__}: {line}".removesuffix(": ")[:TEXT_LENGTH]
@@ -126,6 +126,6 @@ def _held(lease: Lease) -> JobRunQuerySet:
 
 
 def _end(lease: Lease, **outcome: datetime | str | int | CombinedExpression) -> bool:
-    """Whether the row was still this run's."""
+    """End the run. Return whether the row was still this run's."""
     duration_ms = max((timezone.now() - lease.taken_at) // timedelta(milliseconds=1), 0)
     return bool(_held(lease).update(lease_ends_at=None, duration_ms=duration_ms, **outcome))

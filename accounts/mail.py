@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def send(message: EmailMessage, *, is_notice: bool) -> bool:
-    """Send an email to those of its addresses that have not had too many; False: to none.
+    """Send an email to its addresses that have not had too many; False: to none.
 
     `is_notice`: a visitor who is not signed in cannot cause it. Over the limit, notices have places of their own, so
     that five requests for a new password do not hide that the password was changed. SMTPException, OSError: it was not

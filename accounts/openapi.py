@@ -70,7 +70,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 def error_responses(*errors: type[ApiError] | ApiError) -> dict[int, OpenApiResponse]:
-    """The answers to `errors`, by status, each error an example."""
+    """Return the answers to `errors`, by status, each error an example."""
     by_status: dict[int, list[OpenApiExample]] = defaultdict(list)
     for given in errors:
         error = given() if isinstance(given, type) else given

@@ -38,4 +38,4 @@ ALLOWANCES: Mapping[Plan, Allowance] = MappingProxyType(
 )
 LARGEST_FILE = max(allowance.max_file_size for allowance in ALLOWANCES.values())
 LARGEST_BODY = LARGEST_FILE + 50 * MEGABYTE
-"""Bytes of a request: a file of the largest plan in a form, or several files. `deploy/nginx.conf` says the same."""
+"""Bytes of a request: a file of the largest plan in a form, or several files. `deploy/nginx.conf` repeats it."""

@@ -48,7 +48,7 @@ class Standing:
 
 
 def standing_of(request: HttpRequest, user: User, now: datetime) -> Standing:
-    """1 query."""
+    """Return the session's standing. 1 query."""
     types = set(Authenticator.objects.filter(user=user, type__in=FACTORS).values_list("type", flat=True))
     return Standing(
         is_demanded=settings.STAFF_SECOND_FACTOR,
@@ -60,7 +60,7 @@ def standing_of(request: HttpRequest, user: User, now: datetime) -> Standing:
 
 
 def note_set_up(request: HttpRequest, user: User) -> None:
-    """A second factor was set up in this session. At most 1 query."""
+    """Note that a second factor was set up in this session. At most 1 query."""
     request.session[SET_UP_BY] = user.pk
     if user.second_factor_grace_from is not None:
         user.second_factor_grace_from = None
@@ -68,17 +68,17 @@ def note_set_up(request: HttpRequest, user: User) -> None:
 
 
 def may_remove(authenticator: Authenticator) -> bool:
-    """Whether the owner may remove it: staff keep the last one. At most 1 query beside the owner."""
+    """Return whether the owner may remove it: staff keep the last one. At most 1 query besides the owner."""
     if not (settings.STAFF_SECOND_FACTOR and authenticator.user.is_staff):
         return True
     if authenticator.type not in FACTORS:
         return True
-    others = Authenticator.objects.filter(user=authenticator.user, type__in=FACTORS).exclude(pk=authenticator.pk)
-    return bool(others.exists())
+    remaining = Authenticator.objects.filter(user=authenticator.user, type__in=FACTORS).exclude(pk=authenticator.pk)
+    return bool(remaining.exists())
 
 
 def has_any(user: User) -> bool:
-    """1 query."""
+    """Return whether the user has a second factor. 1 query."""
     return bool(Authenticator.objects.filter(user=user).exists())
 
 
@@ -112,7 +112,7 @@ def reset(*, user: User, by: User | None, reason: str) -> None:
 
 
 def _is_proved(request: HttpRequest, user: User) -> bool:
-    """Whether this session began with a second factor, was confirmed by one, or set one up."""
+    """Return whether this session began with a second factor, was confirmed by one, or set one up."""
     records = get_authentication_records(request, user)
     return request.session.get(SET_UP_BY) == user.pk or any(record.get("method") == "mfa" for record in records)
 

@@ -40,7 +40,7 @@ class MFAAdapter(DefaultMFAAdapter):
 
 
 class RemoveKeyView(RemoveWebAuthnView):
-    """allauth's page asks the adapter for an authenticator app alone, and not for a key."""
+    """allauth's page asks the adapter only for an authenticator app, and not for a key."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """`args`, `kwargs`: of the URL."""

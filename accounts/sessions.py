@@ -25,7 +25,7 @@ class SessionStore(cached_db.SessionStore):
         self._cache = _OptionalCache(caches[settings.SESSION_CACHE_ALIAS])
 
     def delete(self, session_key: str | None = None) -> None:
-        """Redis first. Raises one of AWAY, and then nothing is deleted."""
+        """Delete the session, in Redis first. Raises one of AWAY, and then nothing is deleted."""
         if key := session_key or self.session_key:
             self._cache.delete(self.cache_key_prefix + key)
         super().delete(session_key)

@@ -1,4 +1,4 @@
-"""Account pages of our own, in place of allauth's and beside them; mounted at /accounts/, before allauth's."""
+"""Account pages of our own, in place of allauth's and in addition; mounted at /accounts/, before allauth's."""
 
 from django.urls import path
 

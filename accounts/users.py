@@ -35,12 +35,12 @@ RENAMED_EVERY = timedelta(days=5)
 
 
 def new_password() -> str:
-    """20 random letters and digits: 119 bits."""
+    """Return 20 random letters and digits: 119 bits."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(20))
 
 
 def is_email_taken(email: str) -> bool:
-    """Whether an account has this address (lower case), confirmed or not."""
+    """Return whether an account has this address (lower case), confirmed or not."""
     return EmailAddress.objects.filter(email=email).exists() or User.objects.filter(email__iexact=email).exists()
 
 
@@ -114,7 +114,7 @@ def create(
 
 @transaction.atomic
 def create_operator(*, username: str, email: str, password: str, role: Group | None = None) -> User:
-    """Create a superuser with a confirmed e-mail address; with a `role`, a member of staff of that group alone.
+    """Create a superuser with a confirmed e-mail address; with a `role`, a member of staff of only that group.
 
     ValidationError, by argument, as `create` says. Django's createsuperuser verifies no e-mail address, which allauth
     asks for at each login.
@@ -194,7 +194,7 @@ def rename(*, user: User, username: str, by: User | None) -> User:
 
 
 def renamable_at(user: User) -> datetime | None:
-    """When the person may choose another username again; None where they may at once."""
+    """Return when the person may choose another username; None where they may at once."""
     if user.renamed_at is None or user.renamed_at + RENAMED_EVERY <= timezone.now():
         return None
     return user.renamed_at + RENAMED_EVERY
@@ -202,7 +202,7 @@ def renamable_at(user: User) -> datetime | None:
 
 @transaction.atomic
 def set_display_name(*, user: User, name: str, by: User | None) -> User:
-    """Change the name that others read; empty: they read the username. ValidationError, by argument."""
+    """Change the displayed name; empty: the username is displayed. ValidationError, by argument."""
     check_may_act_for(owner=user, by=by)
     if len(name) > 64 or (name and not text_rules.has_something_to_see(name)) or text_rules.find_hidden(name):
         raise ValidationError({"display_name": "Use at most 64 characters, and none that cannot be seen."})
@@ -251,9 +251,9 @@ def end_session(*, session: UserSession, by: User | None) -> None:
 
 
 def end_sessions(user: User) -> int:
-    """Sign the user out everywhere; the number of sessions.
+    """Sign the user out everywhere. Return the number of sessions.
 
-    Every login leaves a UserSession row, whatever its method; ending it deletes the session itself too.
+    Every login leaves a UserSession row; ending it deletes the session itself too.
     """
     rows = list(UserSession.objects.filter(user=user).order_by("pk"))
     for row in rows:

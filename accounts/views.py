@@ -44,7 +44,7 @@ class Place:
 @login_required
 @require_safe
 def linked_accounts(request: SignedInRequest) -> HttpResponse:
-    """1 query beside those of the session. The policy lets the Link buttons lead to the two services."""
+    """Show the linked accounts. 1 query besides the session's. The policy lets Link buttons lead to the services."""
     linked = {account.kind: account for account in request.user.linked_accounts.order_by("pk")}
     urls = link_flow.authorize_urls()
     places = [
@@ -60,7 +60,7 @@ def linked_accounts(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def unlink(request: SignedInRequest, slug: str) -> HttpResponse:
-    """GET is where a login in between leads to: back to the page, nothing is done."""
+    """Unlink on POST. GET, where a login in between leads to, goes back to the page."""
     if slug not in SLUGS:
         raise Http404
     if request.method == "GET":
@@ -80,7 +80,7 @@ def _unlink(request: SignedInRequest, kind: LinkedAccount.Kind) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def link_scrobbler(request: HttpRequest) -> HttpResponse:
-    """GET is where a login in between leads to: back to the page, nothing is done."""
+    """Begin the linking on POST. GET, where a login in between leads to, goes back to the page."""
     if request.method == "GET":
         return redirect(link_flow.PAGE)
     return link_flow.begin(request, SCROBBLER, _to_scrobbler)
@@ -89,7 +89,7 @@ def link_scrobbler(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def scrobbler_callback(request: HttpRequest, state: str) -> HttpResponse:
-    """The service sends people here, with a token. The state is in the path, since the service adds a query."""
+    """Receive people from the service, with a token. The state is in the path, since the service adds a query."""
     if not request.user.is_authenticated or SCROBBLER not in link_flow.authorize_urls():
         return link_flow.end(request, link_flow.NOT_SET_UP, SCROBBLER)
     if not scrobbler.take(request.session, state):

@@ -74,7 +74,7 @@ def name_of(value: object) -> str:
 
 @functools.cache
 def _session() -> requests.Session:
-    """For all threads: it holds connections and nothing else."""
+    """Return the session of all threads: it holds connections and nothing else."""
     session = requests.Session()
     session.trust_env = False
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
@@ -84,7 +84,7 @@ def _session() -> requests.Session:
 
 
 def _content(response: requests.Response, seconds: float) -> bytes:
-    """The whole body, unless it is too long or too slow."""
+    """Return the whole body, unless it is too long or too slow."""
     ends_at = time.monotonic() + seconds
     parts, length = [], 0
     while part := response.raw.read1(_AT_ONCE, decode_content=True):

@@ -16,9 +16,7 @@ R = TypeVar("R")
 
 
 def from_settings(read: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a function whose answer follows from settings and arguments alone: it is kept until tests change a
-    setting, as Django's own tools for tests do.
-    """
+    """Keep the answer of a function of only settings and arguments, until tests change a setting by Django's tools."""
     kept = functools.lru_cache(maxsize=MOST)(read)
 
     def forget(**_signal: Any) -> None:

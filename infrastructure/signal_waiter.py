@@ -28,9 +28,9 @@ class SignalWaiter:
 
 @contextlib.contextmanager
 def opened(*numbers: signal.Signals, note: Callable[[int], None] | None = None) -> Iterator[SignalWaiter]:
-    """While open, these signals reach the waiter alone, and `note` between two steps of the program. Main thread only.
+    """Deliver these signals only to the waiter, and to `note` between two steps of the program. Main thread only.
 
-    Python writes to the wake-up socket in the signal's own handler: none is lost, whatever the program does just then.
+    Python writes to the wake-up socket in the signal's own handler, so that none is lost.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:

@@ -50,7 +50,7 @@ def has_something_to_see(text: str) -> bool:
 
 def folded(text: str) -> str:
     """Return `text` as searches compare it: without case, accents, width and format characters (NFKC, full case
-    folding). The same for a text that is folded already."""
+    folding). Idempotent."""
     return unicodedata.normalize("NFKC", _plain(_plain(text).casefold()))
 
 
@@ -70,12 +70,12 @@ def _is_seen(character: str) -> bool:
 
 
 def problem_of_line(text: str) -> str | None:
-    """Why `text` cannot be a name, a title or a link; None: it can."""
+    """Return why `text` cannot be a name, a title or a link; None where it can."""
     return _problem(_NOT_IN_LINES.search(text))
 
 
 def problem_of_text(text: str) -> str | None:
-    """The same for a text of several lines."""
+    """Return why `text` cannot be a text of several lines; None where it can."""
     return _problem(_NOT_IN_TEXTS.search(text))
 
 
@@ -84,7 +84,7 @@ def _problem(found: re.Match[str] | None) -> str | None:
 
 
 def cleaned_line(text: str) -> str:
-    """`text` without what a line may not hold, for names that come from another service."""
+    """Return `text` without what a line may not hold, for names that come from another service."""
     return _NOT_IN_LINES.sub("", text)
 
 
@@ -107,7 +107,7 @@ def _validate(value: str, problem: str | None) -> None:
 
 
 def validate_web_address(value: str) -> None:
-    """Validator of a link: http or https, without user info."""
+    """Validate a link: http or https, without user info."""
     validate_line(value)
     _valid_address(value)
     if "@" in urlsplit(value).netloc:

@@ -28,7 +28,7 @@ class WriteBehindBuffer(Generic[Note]):
     """Holds the notes of this process until `store` writes them, in the order in which they came.
 
     While the database is away the notes wait. `merge` then makes few of many, so that they need little memory;
-    without it, at most `limit` are kept and those above are dropped, which the log says. `interval`: instead of
+    without it, at most `limit` are kept and more are dropped, which the log says. `interval`: instead of
     INTERVAL.
     """
 
@@ -74,7 +74,7 @@ class WriteBehindBuffer(Generic[Note]):
 
     def write(self) -> None:
         """Store the notes of this process; a second caller waits until the first has stored them. Errors of the
-        database are logged: where it is away the notes stay for the next write, others are dropped."""
+        database are logged: where it is away the notes stay for the next write, else they are dropped."""
         with self._writing:
             notes = self._take()
             if not notes:
@@ -127,7 +127,7 @@ class WriteBehindBuffer(Generic[Note]):
             connection.close()  # this thread's own
 
     def _write_logged(self) -> None:
-        """What fails again and again, as on a full disk, is logged once."""
+        """Write, and log once what fails again and again, as on a full disk."""
         try:
             self.write()
         except Exception:  # the thread goes on

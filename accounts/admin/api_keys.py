@@ -33,7 +33,7 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
         return self.cleaned_data
 
     def arguments(self) -> dict[str, Any]:
-        """What `keys.issue` takes."""
+        """The arguments of `keys.issue`."""
         return {("permissions" if name == "allowed" else name): value for name, value in self.cleaned_data.items()}
 
 
@@ -52,7 +52,7 @@ class ApiKeyAdmin(IssuingAdmin):
     staff_actions = KEY_ACTIONS
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A key changes through its actions alone; the list is open to staff with those."""
+        """Return whether staff may open the list. A key changes only through its actions."""
         return obj is None and super().has_change_permission(request, obj)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

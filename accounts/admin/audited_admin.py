@@ -24,7 +24,7 @@ Owners = Callable[[Any], list[User]]
 class AuditedAdmin(CheckedListAdmin):
     """Subclasses name the owners of a row and update what is derived from it.
 
-    `users.check_staff_action` decides who may change a row: only superusers change those of staff accounts.
+    `users.check_staff_action` decides who may change a row: only superusers change rows of staff accounts.
     """
 
     formfield_overrides = {
@@ -87,7 +87,7 @@ class AuditedAdmin(CheckedListAdmin):
         """Do nothing: `save_related`, which Django's views call next, changes the row and what is derived from it."""
 
     def write(self, request: HttpRequest, obj: Any, form: Any, *, change: bool) -> None:
-        """Save the row; of a changed one only the changed columns, since counters may have changed meanwhile."""
+        """Save the row; of a changed one only the changed columns, since counters may have changed."""
         if change:
             obj.save(update_fields=[name for name in form.changed_data if name in form._meta.fields])
         else:
@@ -116,7 +116,7 @@ class AuditedAdmin(CheckedListAdmin):
     def delete_rows(self, request: HttpRequest, rows: Sequence[Any]) -> None:
         with self.changing(rows):
             present = self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk")
-            rows = list(present)  # not deleted at the same time
+            rows = list(present)  # not deleted concurrently
             self._check_authority(request, self._page_of, rows)
             self.erase(request, rows)
             self.refresh(rows)

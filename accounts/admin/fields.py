@@ -47,7 +47,7 @@ class JsonField(forms.JSONField):
 
 
 def _readable(value: Any) -> Any:
-    """Return the same JSON value; ValueError where it cannot be encoded as UTF-8."""
+    """Return the JSON value unchanged; ValueError where it cannot be encoded as UTF-8."""
     if text_rules.find_unstorable(json.dumps(value, ensure_ascii=False)):  # NUL characters are escaped there
         raise ValueError("unpaired surrogate")
     return value

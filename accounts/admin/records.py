@@ -53,7 +53,7 @@ class ExportForm(forms.Form):
     format = forms.ChoiceField(choices=[(Format.CSV.value, "CSV"), (Format.JSONL.value, "JSON, a line for each event")])
 
     def selection(self) -> Selection:
-        """Of a valid form."""
+        """Return the selection of a valid form."""
         return audit.select_days(**{name: self.cleaned_data[name] for name in ("since", "until", "action")})
 
 
@@ -75,7 +75,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **may_export})
 
     def export_view(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-        """GET asks what, POST sends it as a file. Each export is an audit event itself."""
+        """Ask on GET for the days, send the file on POST. Each export is an audit event itself."""
         if not self._may_export(request):
             raise PermissionDenied
         form = ExportForm(request.POST if request.method == "POST" else None)

@@ -49,7 +49,7 @@ class ReasonForm(forms.Form):
 
 
 def staff_of(request: HttpRequest) -> User:
-    """The signed-in member of staff."""
+    """Return the signed-in member of staff."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
@@ -66,7 +66,7 @@ def show_secrets(
 
 
 def are_possible(model: type[Model], keys: list[str]) -> bool:
-    """Whether each could be a key of the model's table."""
+    """Return whether each could be a key of the model's table."""
     column = model._meta.pk
     try:
         for key in keys:
@@ -102,12 +102,12 @@ class CheckedListAdmin(RowsAdmin):
         return (*self.fixed, *read_only) if obj is not None else read_only
 
     def owners_of(self, row: Any) -> list[User]:
-        """Return these users, without those who no longer exist."""
+        """Return the users of these that still exist."""
         found = (attrgetter(path)(row) for path in self.owners)
         return [owner for owner in found if owner is not None]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """With abbreviations in capitals, which Django's labels, made of names of columns, do not have."""
+        """Return the field with abbreviations in capitals; Django makes its labels of the columns' names."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and field.label:
             words = str(field.label).split(" ")
@@ -142,7 +142,7 @@ class StaffActionsAdmin(CheckedListAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
-        """The form asks the operation's own rules; an operation that refuses all the same lost a race."""
+        """Show the form, which asks the operation's own rules; an operation that refuses after that lost a race."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValidationError as refusal:
@@ -173,7 +173,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def staff_action_view(self, request: HttpRequest, name: str) -> HttpResponse:
-        """GET asks for the reason (`id`: one object), POST acts on `_selected_action`."""
+        """Ask on GET for the reason (`id`: one object), act on `_selected_action` on POST."""
         action = next((action for action in self.staff_actions if action.name == name), None)
         if action is None:
             raise Http404
@@ -192,7 +192,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         return self.ask(request, action, objects, form)
 
     def ask(self, request: HttpRequest, action: StaffAction, objects: list[Any], form: ReasonForm) -> HttpResponse:
-        """The page that asks for the reason."""
+        """Show the page that asks for the reason."""
         context = {
             **self.admin_site.each_context(request),
             "title": f"{action.label}: {', '.join(str(obj) for obj in objects[:3])}{' …' if len(objects) > 3 else ''}",
@@ -229,7 +229,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         return HttpResponseRedirect(back_url)
 
     def _remaining(self, request: HttpRequest, objects: list[Any]) -> list[Any]:
-        """One object that still exists leads back to its own page."""
+        """Return the objects that still exist; a single one leads back to its own page."""
         if len(objects) != 1:
             return objects
         return list(self.get_queryset(request).filter(pk=objects[0].pk)) if objects[0].pk is not None else []
@@ -265,7 +265,7 @@ class IssuingAdmin(StaffActionsAdmin):
         vars(obj)["_shown_once"] = secret  # from here to `response_add`, in memory
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
-        """Nothing: the operation has done it."""
+        """Do nothing: the operation has saved the row."""
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         secret = vars(obj).pop("_shown_once")
@@ -313,5 +313,5 @@ class ReadOnlyInline(ReadOnly, admin.TabularInline[Any, Any]):
 
 
 def columns(model: type[Model], *, without: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names of the model's columns, for a read-only page."""
+    """Return the names of the model's columns, for a read-only page."""
     return tuple(field.name for field in model._meta.fields if field.name not in set(without))

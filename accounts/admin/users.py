@@ -121,8 +121,8 @@ class UserAdmin(StaffActionsAdmin):
         vars(obj).update(vars(made))
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: Any = False) -> Any:  # noqa: FBT002
-        """Of the form alone: the inlines are read-only and were never saved."""
+        """Return the message of only the form: the inlines are read-only and were never saved."""
         return super().construct_change_message(request, form, [], add)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
-        """Nothing: the operation has set groups and permissions, and the inlines are read-only."""
+        """Do nothing: the operation has set groups and permissions, and the inlines are read-only."""

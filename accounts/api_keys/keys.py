@@ -20,7 +20,7 @@ from infrastructure import hashing, text_rules
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
-MAX_LIVE = 25  # keys of one user that work at the same time; staff may give more
+MAX_LIVE = 25  # live keys of one user; staff may give more
 LONGEST_OVERLAP = timedelta(hours=24)  # how long a rotated key may still work
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -34,7 +34,7 @@ class IssuedKey:
 
 
 def _check(**values: Any) -> None:
-    """ValidationError by argument, where `problems` finds any."""
+    """Raise ValidationError by argument, where `problems` finds any."""
     found = problems(**values)
     if found:
         raise ValidationError(found)
@@ -82,7 +82,7 @@ def _permission_problems(permissions: Sequence[str]) -> list[str]:
 
 
 def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | None) -> dict[str, list[str]]:
-    """The table's constraints, as error messages."""
+    """Return the violations of the table's constraints, as error messages."""
     if uses is not None and uses < 0:
         return {"remaining_uses": ["The usage quota cannot be negative."]}
     if amount is None and interval is None:
@@ -93,7 +93,7 @@ def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | 
 
 
 def find(secret: str) -> ApiKey | None:
-    """The key with this secret, its owner loaded; revoked, disabled and expired ones too. 1 query."""
+    """Return the key with this secret, its owner loaded; revoked, disabled and expired ones too. 1 query."""
     return ApiKey.objects.select_related("owner").filter(secret_hash=hashing.digest(secret)).first()
 
 
@@ -137,8 +137,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
 
 
 def check_room(owner: User, *, argument: str | None = None) -> None:
-    """ValidationError, of the argument, where the owner has MAX_LIVE live keys. Locks the owner's row, so that keys are
-    made one after the other."""
+    """Lock the owner's row. Raises ValidationError, of the argument, where the owner has MAX_LIVE live keys."""
     users.lock(owner.pk)
     if ApiKey.objects.live(timezone.now()).filter(owner=owner).count() >= MAX_LIVE:
         sentence = f"You have {MAX_LIVE} active keys, which is the limit. Revoke one that you do not need."
@@ -180,7 +179,7 @@ def rotate(*, key: ApiKey, overlap: timedelta, form_id: str = "", by: User | Non
 
 
 def _replacement(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) -> IssuedKey:
-    """Another key that may do what `key` may; the old one keeps `kept_uses` of its quota."""
+    """Issue another key that may do what `key` may; the old one keeps `kept_uses` of its quota."""
     users.check_may_act_for(owner=key.owner, by=by)
     _check_form(key.owner, form_id)
     copied = ("name", "permissions", "expires_at", "reminded_at")
@@ -311,7 +310,7 @@ def delete(*, key: ApiKey, by: User | None) -> None:
 
 
 def is_disabled_by_others(key: ApiKey) -> bool:
-    """Whether a user other than its owner disabled the key last. 1 query where the key is disabled."""
+    """Return whether a user other than its owner disabled the key last. 1 query where the key is disabled."""
     if key.is_enabled:
         return False
     events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))

@@ -50,7 +50,7 @@ def load(secret_hash: str) -> KeyRecord | None:
 
 @functools.lru_cache(maxsize=1_000)
 def _permissions(text: str) -> list[str]:
-    """Parse the column; cached, as many keys have the same permissions. The list is never changed."""
+    """Parse the column; cached, as many keys have equal permissions. The list is never changed."""
     permissions: list[str] = json.loads(text)
     return permissions
 
@@ -63,7 +63,7 @@ def forget(key: ApiKey) -> None:
 def forget_of(owner: User) -> None:
     """Drop the records of an account whose plan or ban has changed.
 
-    The keys are looked up after the commit, so that one that is issued meanwhile is among them.
+    The keys are looked up after the commit, so that one that is issued until then is among them.
     """
     _after_commit(lambda: _hashes_of(owner.pk))
 

@@ -60,7 +60,7 @@ _DAYS = """
 
 
 def _merged(uses: Iterable[Use]) -> list[Use]:
-    """One for each key and day, in their order."""
+    """Return one use for each key and day, in their order."""
     days: dict[tuple[int, date], tuple[datetime, int]] = {}
     for key_id, used_at, count in uses:
         last, before = days.get((key_id, used_at.date()), (used_at, 0))
@@ -70,7 +70,7 @@ def _merged(uses: Iterable[Use]) -> list[Use]:
 
 @transaction.atomic
 def _store(uses: list[Use]) -> None:
-    """A later use that another process wrote stays, and its counts are added to. Deleted keys are left out.
+    """Add the counts; a later use that another process wrote stays. Deleted keys are left out.
 
     In the order of the keys, so that two processes never wait for each other.
     """

@@ -43,7 +43,7 @@ class ChatOAuth2Adapter(DiscordOAuth2Adapter):
     def get_access_token_data(
         self, request: HttpRequest, app: Any, client: Any, pkce_code_verifier: str | None = None
     ) -> dict[str, str]:
-        """Return the access token alone: it is used at once, and never refreshed."""
+        """Return only the access token: it is used at once, and never refreshed."""
         form = {
             "grant_type": "authorization_code",
             "code": get_request_param(request, "code"),
@@ -64,7 +64,7 @@ class ChatOAuth2Adapter(DiscordOAuth2Adapter):
 
 
 def _asked(method: str, url: str, *, data: dict[str, str] | None = None, bearer: str = "") -> dict[str, Any]:
-    """The object that the platform answers, with whatever is in it."""
+    """Return the object that the platform answers, unchecked."""
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
     try:
         answer = http_client.read(method, url, headers=headers, form=data, seconds=link_flow.SECONDS)
@@ -76,7 +76,7 @@ def _asked(method: str, url: str, *, data: dict[str, str] | None = None, bearer:
 
 
 def _account(body: dict[str, Any]) -> dict[str, str]:
-    """Id, name and picture of a user object of the platform."""
+    """Return id, name and picture of a user object of the platform."""
     external_id, name, picture = body.get("id"), http_client.name_of(body.get("username")), body.get("avatar")
     if not isinstance(external_id, str) or not _SNOWFLAKE.fullmatch(external_id):
         raise ProviderException("no id")
@@ -86,7 +86,7 @@ def _account(body: dict[str, Any]) -> dict[str, str]:
 
 
 def _avatar_url(external_id: str, picture: object) -> str:
-    """Empty where the account has none of its own. Pictures that move have a hash that begins with `a_`."""
+    """Return the picture's URL, empty for the default one. Pictures that move have a hash that begins with `a_`."""
     if not isinstance(picture, str) or not _PICTURE.fullmatch(picture):
         return ""
     kind = "gif" if picture.startswith("a_") else "png"
@@ -106,21 +106,21 @@ class ChatProvider(DiscordProvider):
         return ["identify"]
 
     def get_scope_from_request(self, request: Any) -> list[str]:
-        """Without the scopes that the stock method takes from the request's URL; the same below."""
+        """Return the scopes, without the ones that the stock method takes from the request's URL."""
         return self.get_scope()
 
     def get_auth_params_from_request(self, request: Any, action: Any) -> dict[str, str]:
         return {}
 
     def extract_extra_data(self, data: dict[str, str]) -> dict[str, str]:
-        """What `link_flow.Identity` holds beside the id."""
+        """Return what `link_flow.Identity` holds except the id."""
         return {"name": data["name"], "avatar_url": data["avatar_url"]}
 
     def extract_common_fields(self, data: dict[str, str]) -> dict[str, str]:
         return {}
 
     def extract_email_addresses(self, data: dict[str, str]) -> list[Any]:
-        """None, even if the platform sends one."""
+        """Return no address, even if the platform sends one."""
         return []
 
 

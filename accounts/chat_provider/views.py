@@ -21,7 +21,7 @@ _take = OAuth2CallbackView.adapter_view(ChatOAuth2Adapter)
 @never_cache
 @require_http_methods(["GET", "POST"])
 def oauth2_login(request: HttpRequest) -> HttpResponse:
-    """GET is where a login in between leads to: back to the page, nothing is done."""
+    """Begin the linking on POST. GET, where a login in between leads to, goes back to the page."""
     if not request.user.is_authenticated:
         return link_flow.end(request, link_flow.SIGN_IN_FIRST, CHAT)
     if request.method == "GET":
@@ -32,7 +32,7 @@ def oauth2_login(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def oauth2_callback(request: HttpRequest) -> HttpResponse:
-    """The platform sends people here, with a code or an error."""
+    """Receive people from the platform, with a code or an error."""
     if not request.user.is_authenticated or CHAT not in link_flow.authorize_urls():
         return link_flow.end(request, link_flow.NOT_SET_UP, CHAT)
     response: HttpResponse = _take(request)

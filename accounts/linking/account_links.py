@@ -57,7 +57,7 @@ def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
     of_this_user = LinkedAccount.objects.filter(pk=linked.pk, user=user, kind=kind, external_id=external_id)
     if user is None or not of_this_user.update(
         name=name, avatar_url=avatar_url
-    ):  # unlinked meanwhile, or another one in its place
+    ):  # unlinked, or another one in its place
         return False
     hooks.call("account_linked", user)
     return True

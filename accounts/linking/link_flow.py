@@ -1,4 +1,4 @@
-"""The steps of linking an outside account, the same for each kind: begin, finish, fail."""
+"""Link an outside account of any kind: begin, finish, fail."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Identity:
 
 
 def authorize_urls() -> dict[str, str]:
-    """Where people allow the linking, by kind; a kind that is not set up is left out."""
+    """Return where people allow the linking, by kind; a kind that is not set up is left out."""
     found = {}
     if settings.CHAT.oauth_client_id:
         found[CHAT.value] = settings.CHAT.oauth_authorize_url
@@ -50,7 +50,7 @@ def authorize_urls() -> dict[str, str]:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, as a source of a Content-Security-Policy."""
+    """Return scheme, host and port, as a source of a Content-Security-Policy."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -78,7 +78,7 @@ def begin(request: HttpRequest, kind: str, leave: Callable[[HttpRequest], HttpRe
 
 
 def finish(request: HttpRequest, kind: str, identity: Identity) -> HttpResponse:
-    """Link the account that came back; the page of linked accounts, saying how that ended."""
+    """Link the account that came back. Return the page of linked accounts, saying how that ended."""
     user = request.user
     if not user.is_authenticated:
         return end(request, ASKED_TOO_LATE, kind)
@@ -98,8 +98,8 @@ def finish(request: HttpRequest, kind: str, identity: Identity) -> HttpResponse:
 
 
 def end(request: HttpRequest, text: str, kind: str) -> HttpResponse:
-    """Nothing was linked: the page that says `text`, in which `{}` is the kind's name. Visitors are asked to sign
-    in: what the service sent along stays out of the address of that page."""
+    """Show `text`, in which `{}` is the kind's name, after a failed linking. Visitors are asked to sign in, at an
+    address without what the service sent along."""
     if not request.user.is_authenticated:
         messages.error(request, SIGN_IN_FIRST)
         return redirect(settings.LOGIN_URL)

@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def begin(session: SessionBase) -> str:
-    """A state that only this session knows, for 10 minutes."""
+    """Return a state that only this session knows, for 10 minutes."""
     now = time.time()
     alive = {state: at for state, at in session.get(STATES, {}).items() if now - at < STATE_LIFETIME}
     state = secrets.token_urlsafe(24)
@@ -48,7 +48,7 @@ def begin(session: SessionBase) -> str:
 
 
 def take(session: SessionBase, state: str) -> bool:
-    """Whether this session has begun it, not long ago. It counts once."""
+    """Return whether this session has begun the state, not long ago. It counts once."""
     states = dict(session.get(STATES, {}))
     begun_at = states.pop(state, None)
     if begun_at is None:
@@ -58,7 +58,7 @@ def take(session: SessionBase, state: str) -> bool:
 
 
 def authorize_url(callback_url: str) -> str:
-    """Where the person allows it. The service adds `token` to `callback_url`."""
+    """Return where the person allows it. The service adds `token` to `callback_url`."""
     query = urlencode({"api_key": settings.SCROBBLER.api_key, "cb": callback_url})
     return f"{settings.SCROBBLER.authorize_url}?{query}"
 
@@ -78,13 +78,13 @@ def identity_of(token: str) -> Identity:
 
 
 def signature(call: dict[str, str], secret: str) -> str:
-    """`api_sig`: MD5 over names and values, sorted by name, with the secret at the end, as the protocol demands."""
+    """Return `api_sig`: MD5 over names and values, sorted by name, then the secret, as the protocol demands."""
     text = "".join(f"{name}{value}" for name, value in sorted(call.items())) + secret
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _identity(body: dict[str, Any]) -> Identity:
-    """Of an answer, an error among them."""
+    """Return the identity of an answer, which may be an error."""
     code = body.get("error")
     number = code if isinstance(code, int) else None
     if number in NOT_GRANTED:

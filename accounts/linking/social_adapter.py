@@ -29,7 +29,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """The one of the settings; rows of allauth's table count for nothing. Empty where none is set up."""
+        """Return the app of the settings, without rows of allauth's table. Empty where none is set up."""
         app = SocialApp(
             provider=PROVIDER, client_id=settings.CHAT.oauth_client_id, secret=settings.CHAT.oauth_client_secret
         )
@@ -37,11 +37,11 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return [app] if app.client_id and is_asked_for else []
 
     def list_providers(self, request: HttpRequest) -> list[Any]:
-        """Those that the pages of login and sign-up offer: none."""
+        """Return no providers for the pages of login and sign-up."""
         return []
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> NoReturn:
-        """The account proved itself: link it, in place of what allauth would do now."""
+        """Link the account, which proved itself, in place of what allauth would do now."""
         if sociallogin.state.get("process") != AuthProcess.CONNECT:
             raise ImmediateHttpResponse(link_flow.end(request, link_flow.ASKED_TOO_LATE, CHAT))
         identity = Identity(external_id=sociallogin.account.uid, **sociallogin.account.extra_data)

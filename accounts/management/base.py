@@ -22,7 +22,7 @@ class Unfinished(Exception):
 class JobCommand(BaseCommand, abc.ABC):
     """A command that does its job unless another runner is doing it, and records how it ended.
 
-    Subclasses implement `perform()`. `lease_length`: how long a runner that crashed keeps the others waiting; a job
+    Subclasses implement `perform()`. `lease_length`: how long a runner that crashed keeps other runners waiting; a job
     that may take longer than that calls `renew()` on its way. The job's name is that of its module.
     """
 
@@ -34,7 +34,7 @@ class JobCommand(BaseCommand, abc.ABC):
 
     @abc.abstractmethod
     def perform(self) -> str:
-        """Do the job; what was done, in one sentence without secrets or personal data. Safe to do again at any time.
+        """Do the job. Return what was done, in one sentence without secrets or personal data. Idempotent.
 
         Raises Unfinished where the job wants another turn before its interval is over.
         """
@@ -67,7 +67,7 @@ class JobCommand(BaseCommand, abc.ABC):
 
 
 def user_named(username: str) -> User:
-    """The user with this name, in any case. CommandError where there is none."""
+    """Return the user with this name, in any case. Raises CommandError where there is none."""
     user = User.objects.by_username(username).first()
     if user is None:
         raise CommandError(f"There is no user named {username}.")
@@ -75,7 +75,7 @@ def user_named(username: str) -> User:
 
 
 def command_error(error: ValidationError) -> CommandError:
-    """The sentences of `error`, each with the argument that it is about."""
+    """Return the sentences of `error`, each with the argument that it is about."""
     if hasattr(error, "error_dict"):
         lines = [f"{name}: {message}" for name, messages in error.message_dict.items() for message in messages]
     else:

@@ -17,7 +17,7 @@ from infrastructure.text_rules import validate_line
 class Permission(models.TextChoices):
     """What a key may call. ACCOUNT is the account key of the earlier forms.
 
-    `description`: on pages of the owner. `is_self_served`: owners give it to their keys; staff grant the others.
+    `description`: on pages of the owner. `is_self_served`: owners give it to their keys; staff grant the rest.
     """
 
     description: str
@@ -42,7 +42,7 @@ class Permission(models.TextChoices):
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def live(self, now: datetime) -> ApiKeyQuerySet:
-        """Keys that can be used at `now`, their usage quota aside."""
+        """Return keys that can be used at `now`, their usage quota aside."""
         return self.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), is_enabled=True, revoked_at__isnull=True)
 
 
@@ -111,18 +111,18 @@ class ApiKey(models.Model):
         return permission in self.permissions
 
     def is_live(self, now: datetime) -> bool:
-        """As `ApiKeyQuerySet.live`."""
+        """Return whether the key can be used at `now`, as `ApiKeyQuerySet.live` has it."""
         return self.revoked_at is None and self.is_enabled and not self.is_expired(now)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether it is revoked or expired."""
+        """Return whether it is revoked or expired."""
         return self.revoked_at is not None or self.is_expired(now)
 
 
 class KeyDay(models.Model):
     """Requests that were answered; refused ones are not among them. `day` is one of UTC.
 
-    Written by `accounts.api_keys.uses` alone, a minute late. Where a process ends in that minute, its count is lost.
+    Written only by `accounts.api_keys.uses`, a minute late. Where a process ends in that minute, its count is lost.
     """
 
     key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="days", db_index=False)

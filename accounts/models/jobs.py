@@ -8,12 +8,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-CLOCKS_MAY_DIFFER = timedelta(minutes=1)  # those of two machines
+CLOCKS_MAY_DIFFER = timedelta(minutes=1)  # of two machines
 
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
     def free(self, now: datetime, length: timedelta) -> JobRunQuerySet:
-        """Jobs whose lease of this `length` is free at `now`; the lease of a runner that crashed expires.
+        """Return jobs whose lease of this `length` is free at `now`; a crashed runner's lease expires.
 
         A lease that ends later than `length` allows was taken by a wrong clock, and counts as free.
         """
@@ -58,5 +58,5 @@ class JobRun(models.Model):
         return self.lease_ends_at is not None and self.lease_ends_at > now
 
     def has_succeeded(self) -> bool:
-        """Whether the last run that was started came to its good end."""
+        """Return whether the last run that was started came to its good end."""
         return self.started_at is not None and self.succeeded_at is not None and self.succeeded_at >= self.started_at

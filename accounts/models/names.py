@@ -47,7 +47,7 @@ _ASKED_FOR = (
 _TOUCH_ICONS = [f"apple-touch-icon-{side}x{side}.png" for side in (57, 60, 72, 76, 114, 120, 144, 152, 167, 180)]
 RESERVED_NAMES = (*_WORDS, *_ASKED_FOR, *_TOUCH_ICONS)
 RESERVED_KEYS = tuple(sorted(name.upper() for name in RESERVED_NAMES))
-# What the database refuses, too. The others were free once: `free_reserved_names` frees those that are taken.
+# What the database refuses, too. The rest were free once: `free_reserved_names` frees the taken ones.
 _ENFORCED_KEYS = tuple(sorted(name.upper() for name in _WORDS))
 
 
@@ -58,7 +58,7 @@ class NameKind(models.TextChoices):
 
 class NameQuerySet(models.QuerySet["Name"]):
     def by_name(self, name: str) -> NameQuerySet:
-        """The row of `name`, in any case. ASCII only, so both databases fold alike."""
+        """Return the row of `name`, in any case. ASCII only, so both databases fold alike."""
         return self.filter(key=name.upper())
 
     def claim_username(self, user: User) -> None:
@@ -69,7 +69,7 @@ class NameQuerySet(models.QuerySet["Name"]):
 
 
 class Name(models.Model):
-    """A taken name. Its key is the name in upper case; the database refuses a second row with the same key."""
+    """A taken name. Its key is the name in upper case; the database refuses a second row with that key."""
 
     key = models.CharField(max_length=MAX_NAME_LENGTH, primary_key=True)
     name = models.CharField(max_length=MAX_NAME_LENGTH)
@@ -94,7 +94,7 @@ class Name(models.Model):
 
 
 def validate_available(name: str) -> None:
-    """ValidationError when `name` is reserved or taken, as a username or as an alias, in any case."""
+    """Raise ValidationError when `name` is reserved or taken, as a username or as an alias, in any case."""
     if name.upper() in RESERVED_KEYS:
         raise ValidationError("This name is reserved.", code="reserved")
     if Name.objects.by_name(name).exists():

@@ -24,7 +24,7 @@ username_validator = RegexValidator(NAME_PATTERN, f"Use {NAME_RULE} (A-Z, a-z, 0
 
 
 def new_id() -> str:
-    """32 lower-case hexadecimal characters."""
+    """Return 32 lower-case hexadecimal characters."""
     return uuid.uuid4().hex
 
 
@@ -40,7 +40,7 @@ class UidCounter(models.Model):
 
     @classmethod
     def take(cls) -> int:
-        """The next uid. Call it inside the transaction that inserts the user: a rollback gives the uid back."""
+        """Return the next uid. Call it inside the transaction that inserts the user: a rollback gives the uid back."""
         row = cls.objects.filter(pk=cls.THE_ROW)
         if not row.update(next_uid=F("next_uid") + 1):
             try:
@@ -54,7 +54,7 @@ class UidCounter(models.Model):
 
 class UserQuerySet(models.QuerySet["User"]):
     def by_username(self, username: str) -> UserQuerySet:
-        """Case-insensitive; uses the index of the unique constraint on both databases."""
+        """Return users of this name, in any case, by the index of the unique constraint on both databases."""
         return self.filter(username__upper=username.upper())
 
 
@@ -69,7 +69,7 @@ class UserManager(BaseUserManager["User"]):
         return self.by_username(username or "").get()
 
     def create_user(self, username: str, email: str = "", password: str | None = None, **fields: Any) -> User:
-        """A user with a hashed password; without one, no password can sign in."""
+        """Create a user with a hashed password; without one, no password can sign in."""
         user = self.model(username=username, email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -89,7 +89,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
 
     Trap: change `username` by `save()`, never by `update()`; `save()` moves the row of the namespace along.
     Triggers of the database raise `public_version` whenever a name, the plan, a flag that lookups show, or a linked
-    account changes, whatever changes it: what was rendered from another version is out of date.
+    account changes for any reason: what was rendered from another version is out of date.
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
@@ -181,7 +181,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
         return self.banned_at is not None
 
     def current_plan(self, now: datetime) -> Plan:
-        """The plan in force at `now`: an expired one is the free plan."""
+        """Return the plan in force at `now`: an expired one is the free plan."""
         if self.plan_expires_at is not None and self.plan_expires_at <= now:
             return Plan.FREE
         return Plan(self.plan)

@@ -40,7 +40,7 @@ class AccountAdapter(DefaultAccountAdapter):
     """One namespace for names, and our own view of the client's address."""
 
     def clean_username(self, username: str, shallow: bool = False) -> str:  # noqa: FBT001, FBT002 - allauth calls it so
-        """`shallow`: characters only; otherwise the name must be free among usernames, aliases and reserved words."""
+        """Check the name. `shallow`: only its characters; else also usernames, aliases and reserved words."""
         for validator in username_validators:
             validator(username)
         if not shallow:
@@ -62,14 +62,14 @@ class AccountAdapter(DefaultAccountAdapter):
         return str(super().format_email_subject(subject.capitalize()))
 
     def is_safe_url(self, url: str | None) -> bool:
-        """allauth's answer; an address that cannot be read is not safe, where allauth's would raise."""
+        """Return allauth's answer; False for an address that cannot be read, where allauth's would raise."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
 
     def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
+        """Remember a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
         SIGN_INS.labels("signed_up" if signup else "signed_in").inc()
@@ -102,7 +102,7 @@ class AccountAdapter(DefaultAccountAdapter):
         note_failure(find_user(credentials), method="password")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """False just after a login or a sign-up, which prove the password."""
+        """Return False just after a login or a sign-up, which prove the password."""
         if not super().is_reauthentication_required(app=app, **kwargs):
             return False
         records = get_authentication_records(self.request, self.request.user)
@@ -136,7 +136,7 @@ class LoginForm(StockLoginForm):
         self.fields["login"].validators.append(MaxLengthValidator(254))
 
     def user_credentials(self) -> dict[str, str]:
-        """An email address as that alone: no username has an "@", and each credential costs a password hash."""
+        """Return only the email for an address: no username has an "@", and each credential costs a password hash."""
         credentials: dict[str, str] = super().user_credentials()
         if "email" in credentials:
             del credentials["username"]
@@ -144,7 +144,7 @@ class LoginForm(StockLoginForm):
 
 
 class SignupView(StockSignupView):
-    """Sign-up, where two people may ask for one name at the same time."""
+    """Sign-up, where two people may ask for one name concurrently."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         cleaned, is_known = form.cleaned_data, form.account_already_exists

@@ -55,7 +55,7 @@ class _NewAddressForm(ChangeEmailForm):
 
 
 def remember(request: HttpRequest, username: str, password_hash: str) -> None:
-    """Keep a sign-up with a known address beside its pending confirmation, which has no user."""
+    """Keep a sign-up with a known address next to its pending confirmation, which has no user."""
     state = request.session.get(EMAIL_VERIFICATION_CODE_SESSION_KEY)
     if state and not state.get("user_id"):
         state[_SIGN_UP] = {"username": username, "password": password_hash}
@@ -63,7 +63,7 @@ def remember(request: HttpRequest, username: str, password_hash: str) -> None:
 
 
 def pending(request: HttpRequest) -> EmailVerificationProcess | None:
-    """The confirmation of this visitor's sign-up, if its address may still be changed. At most 1 query."""
+    """Return the confirmation of this visitor's sign-up, if its address may still be changed. At most 1 query."""
     if request.user.is_authenticated:
         return None
     stage = LoginStageController.enter(request, EmailVerificationStage.key)
@@ -96,7 +96,7 @@ def change(request: HttpRequest) -> HttpResponse:
 
 
 def _is_changed(request: HttpRequest, process: EmailVerificationProcess, form: Any) -> bool:
-    """False: the username of the sign-up is no longer free, and the form says so."""
+    """Return whether it changed. False: the username of the sign-up is no longer free, and the form says so."""
     email, is_known = form.cleaned_data["email"], form.account_already_exists
     try:
         with transaction.atomic():  # the answer to too many mails undoes it

@@ -1,4 +1,4 @@
-"""Browsers that have signed in to an account: others' wrong passwords do not lock the account for them.
+"""Browsers that have signed in to an account: wrong passwords of other people do not lock the account for them.
 
 A signed cookie names the browser and, by digests, the accounts; nothing is stored on the server.
 """

@@ -55,7 +55,7 @@ class Turns:
             self._present.release()
 
 
-# Those that hash and wait are at most half of the threads that serve requests, and one more in small processes.
+# Threads that hash and wait are at most half of the threads that serve requests, and one more in small processes.
 _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 AT_ONCE = max(1, min(_PROCESSORS, settings.WEB_THREADS // 2))
 TURNS = Turns(at_once=AT_ONCE, waiting=max(settings.WEB_THREADS // 2 - AT_ONCE, 1))

@@ -13,7 +13,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 COOKIE = f"{settings.COOKIE_PREFIX}waiting_apps"
-MAX_APPS = 5  # tabs that sign in at the same time
+MAX_APPS = 5  # tabs that sign in concurrently
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class WaitingApps:
 
 
 def of(request: HttpRequest) -> WaitingApps:
-    """The apps that the cookie names; none where it is missing, too old or changed."""
+    """Return the apps that the cookie names; none where it is missing, too old or changed."""
     try:
         form_actions, login_hint = signing.loads(
             request.COOKIES.get(COOKIE, ""), salt=COOKIE, max_age=settings.AUTHORIZATION_REQUEST_LIFETIME
@@ -36,11 +36,11 @@ def of(request: HttpRequest) -> WaitingApps:
 
 
 def add(request: HttpRequest, response: HttpResponse, *, form_action: str, login_hint: str) -> None:
-    """Name one more app in the cookie; its hint, or none, takes the place of the one before."""
-    others = [known for known in of(request).form_actions if known != form_action]
+    """Name one more app in the cookie; its hint, or none, replaces the earlier one."""
+    kept = [known for known in of(request).form_actions if known != form_action]
     response.set_cookie(
         COOKIE,
-        signing.dumps([[*others, form_action][-MAX_APPS:], login_hint], salt=COOKIE, compress=True),
+        signing.dumps([[*kept, form_action][-MAX_APPS:], login_hint], salt=COOKIE, compress=True),
         max_age=settings.AUTHORIZATION_REQUEST_LIFETIME,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,

@@ -1,4 +1,4 @@
-"""What the account pages need beside allauth's own tags."""
+"""What the account pages need besides allauth's own tags."""
 
 from __future__ import annotations
 

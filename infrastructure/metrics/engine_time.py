@@ -37,12 +37,12 @@ recorders: list[Record] = []  # of `config.observability.tracing`
 
 @from_settings
 def is_on() -> bool:
-    """Whether anything is measured."""
+    """Return whether anything is measured."""
     return bool(settings.METRICS_TOKEN or settings.TRACES_ENDPOINT)
 
 
 def note(engine: str, call: str, began_at: float) -> None:
-    """A call has ended that began when `perf_counter` said `began_at`."""
+    """Note the end of a call that began when `perf_counter` said `began_at`."""
     seconds = perf_counter() - began_at
     if metrics.is_on():
         _series(engine, call).observe(seconds)
@@ -51,12 +51,12 @@ def note(engine: str, call: str, began_at: float) -> None:
 
 
 def kind_of_command(name: object) -> str:
-    """The call that one command of Redis is."""
+    """Return the call that one command of Redis is."""
     return SCRIPT if name in _SCRIPTS else COMMAND
 
 
 def timed(execute: Callable[..., Any], sql: str, params: Any, many: Any, context: dict[str, Any]) -> Any:
-    """A wrapper of Django's cursors (`execute_wrappers`)."""
+    """Time a statement, as a wrapper of Django's cursors (`execute_wrappers`)."""
     began_at = perf_counter()
     try:
         return execute(sql, params, many, context)
@@ -65,7 +65,7 @@ def timed(execute: Callable[..., Any], sql: str, params: Any, many: Any, context
 
 
 def watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Receiver of Django's `connection_created`."""
+    """Wrap the connection's statements, as a receiver of Django's `connection_created`."""
     is_watched = timed in connection.execute_wrappers
     if is_on() and not is_watched:
         connection.execute_wrappers.append(timed)
@@ -74,6 +74,6 @@ def watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
 
 
 def is_wrapped(connection: BaseDatabaseWrapper) -> bool:
-    """Whether anything but this module wraps the connection's statements."""
+    """Return whether anything but this module wraps the connection's statements."""
     wrappers = connection.execute_wrappers
     return bool(wrappers) and (len(wrappers) > 1 or wrappers[0] is not timed)

@@ -62,7 +62,7 @@ def begin(directory: Path) -> Path:
 
 @contextlib.contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """One process at a time: between the two steps of adding up a reader would see counters that are too large."""
+    """Let one process at a time in: between the two steps of adding up, counters are too large for a reader."""
     with (directory / "guard").open("a") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         try:
@@ -74,7 +74,7 @@ def _locked(directory: Path) -> Iterator[None]:
 def _add_up_ended(directory: Path, *, has_begun: bool) -> None:
     """Add counters and histograms of ended processes to one file of each kind; remove their files and empty folders.
 
-    `has_begun`: this process has files. Otherwise those of its id are an earlier process's.
+    `has_begun`: this process has files. Otherwise files of its id are an earlier process's.
     """
     ended = [path for path in _files(directory) if _has_ended(path, has_begun=has_begun)]
     for kind in KINDS:

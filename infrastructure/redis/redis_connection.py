@@ -129,7 +129,7 @@ class RedisConnection:
             return self.pipeline(run, *commands)
 
     def script_and_prefetch(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
-        """Run a script, and the command of the current `Prefetch` in the same round trip. Return the script's reply."""
+        """Run a script, and the command of the current `Prefetch`, in one round trip. Return the script's reply."""
         prefetch = Prefetch.current.get()
         if prefetch is None:
             return self.script(script, keys, arguments)

@@ -27,7 +27,7 @@ class Command(JobCommand):
             self.renew()
             try:
                 deleted += delete(user_id, now=now)
-            except Exception:  # one account that fails must not keep the others
+            except Exception:  # one account that fails must not keep the rest
                 failed += 1
                 logger.exception("The account %s could not be deleted.", user_id)
         if failed:

@@ -15,6 +15,6 @@ class Command(JobCommand):
 
     def perform(self) -> str:
         since = timezone.now() - AFTER
-        gone = User.objects.filter(is_inactive=False, last_login__lt=since).update(is_inactive=True)
+        inactive = User.objects.filter(is_inactive=False, last_login__lt=since).update(is_inactive=True)
         back = User.objects.filter(is_inactive=True, last_login__gte=since).update(is_inactive=False)
-        return f"{gone} accounts became inactive, {back} active."
+        return f"{inactive} accounts became inactive, {back} active."
