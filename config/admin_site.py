@@ -19,7 +19,7 @@ from dashboard import access
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
-# What models are for: those that staff work with. The others are data of the service, folded away under DATA.
+# What the models are for that staff work with. The rest are data of the service, folded away under DATA.
 GROUPS: dict[str, tuple[str, ...]] = {
     "People": ("accounts.User", "accounts.LinkedAccount", "accounts.Name", "lookup.Alias", "auth.Group"),
     "Apps and keys": (
@@ -49,7 +49,7 @@ DATA = "Data"
 
 
 class AdminSite(admin.AdminSite):
-    """Every page is wrapped by `admin_view`, those of other apps' `get_urls` too."""
+    """Every page is wrapped by `admin_view`, also in other apps' `get_urls`."""
 
     enable_nav_sidebar = False
     index_title = "Home"
@@ -80,13 +80,13 @@ class AdminSite(admin.AdminSite):
         return super().index(request, {**(extra_context or {}), "panels": panels})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Return the models that the member of staff may see, by what they are for; those of one app as Django does."""
+        """Return the models that the member of staff may see, by what they are for; one app's as Django does."""
         apps = super().get_app_list(request, app_label)
         return apps if app_label else _grouped([model for app in apps for model in app["models"]])
 
 
 def _grouped(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`models` and the groups, instead of apps, as the templates of Django's admin take them."""
+    """Return `models` and the groups, instead of apps, as the templates of Django's admin take them."""
     by_label = {model["model"]._meta.label: model for model in models}
     groups: list[dict[str, Any]] = [
         {"name": name, "models": [by_label.pop(label) for label in labels if label in by_label]}

@@ -1,4 +1,4 @@
-"""The project's own app, and two apps of others that load less than they would by themselves.
+"""The project's own app, and two libraries' apps that load less than they would by themselves.
 
 `config` is the first of INSTALLED_APPS, so what this module imports is imported before any other app.
 """

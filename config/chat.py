@@ -54,7 +54,7 @@ class Scrobbler:
 
 
 def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, Scrobbler]:
-    """Simulated ones in the embedded default, unless CHAT_GUILD_ID names a real chat server, or there is no port."""
+    """Return simulated ones in the embedded default, unless CHAT_GUILD_ID names a real server, or there is no port."""
     guild_id = env.text("CHAT_GUILD_ID", "")
     if guild_id and not (guild_id.isascii() and guild_id.isdigit() and 17 <= len(guild_id) <= 19):
         raise ImproperlyConfigured(f"CHAT_GUILD_ID must be the chat server's id, 17 to 19 digits; it is {guild_id!r}.")
@@ -88,7 +88,7 @@ def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, S
 
 
 def _simulated(var_dir: Path, port: int) -> tuple[Chat, Scrobbler]:
-    """Loopback addresses; the secrets are this installation's own, and open nothing elsewhere."""
+    """Return loopback addresses; the secrets are this installation's own, and open nothing elsewhere."""
     where = f"http://127.0.0.1:{port}"
     secret = env.kept_secret("chat_simulator", var_dir)
     first = base64.urlsafe_b64encode(SIMULATED_BOT.encode()).decode().rstrip("=")
@@ -114,7 +114,7 @@ def _simulated(var_dir: Path, port: int) -> tuple[Chat, Scrobbler]:
 
 
 def _simulator_port(web_port: int) -> int:
-    """Beside the web's; 0: no platform is simulated."""
+    """Return the port next to the web's; 0: no platform is simulated."""
     port = env.integer("CHAT_SIMULATOR_PORT", web_port + 1 if web_port < 65_535 else web_port - 1, at_most=65_535)
     if port < 0:
         raise ImproperlyConfigured(f"CHAT_SIMULATOR_PORT must be a port, or 0 for none; it is {port}.")
@@ -122,7 +122,7 @@ def _simulator_port(web_port: int) -> int:
 
 
 def _pair(name: str, secret_name: str) -> tuple[str, str]:
-    """Both or neither."""
+    """Return both or neither."""
     pair = env.text(name, ""), env.text(secret_name, "")
     if bool(pair[0]) != bool(pair[1]):
         raise ImproperlyConfigured(f"{name} and {secret_name} must be set together.")
@@ -130,7 +130,7 @@ def _pair(name: str, secret_name: str) -> tuple[str, str]:
 
 
 def _url(name: str, default: str) -> str:
-    """Another one than `env.base_url`: these end in a slash."""
+    """Return a URL, which may end in a slash, unlike one of `env.base_url`."""
     url = env.text(name, default)
     if not url.startswith(("http://", "https://")) or not urlsplit(url).hostname:
         raise ImproperlyConfigured(f"{name} must be a URL; it is {url!r}.")

@@ -13,12 +13,12 @@ from django.utils import timezone
 from config import start
 from oidc_provider.token import signing
 
-TAG = "config"  # of the checks that look at settings alone
+TAG = "config"  # of the checks that look only at settings
 
 
 @register(Tags.urls, TAG)
 def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Files on the service's own host have one place. `app_configs`: Django passes the apps to look at, or None."""
+    """Check that files on the service's own host have one place. `app_configs`: the apps to look at, or None."""
     where, base = urlsplit(settings.IMAGE_CDN_URL), urlsplit(settings.BASE_URL)
     if where.netloc != base.netloc or settings.IMAGE_CDN_URL.removeprefix(settings.BASE_URL) == "/media":
         return []
@@ -28,7 +28,7 @@ def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, TAG)
 def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """The server that delivers files must be able to read them. `app_configs`: as above."""
+    """Check that the server that delivers files can read them. `app_configs`: the apps to look at, or None."""
     is_folder = settings.STORAGES["imagehost"]["BACKEND"].endswith("FolderStorage")
     if settings.FILE_DELIVERY == "accel" and not is_folder:
         sentence = "FILE_DELIVERY is accel, but files lie in S3_BUCKET, where nginx cannot read them."
@@ -41,7 +41,7 @@ def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """`app_configs`: Django passes the apps to look at, or None; these checks look at settings alone."""
+    """Check the settings of a production start. `app_configs`: Django passes the apps to look at, or None."""
     messages: list[CheckMessage] = [
         Error(problem.sentence, hint=problem.fix, id=problem.id) for problem in start.problems()
     ]
@@ -89,7 +89,7 @@ def _is_plain_database(database: dict[str, Any]) -> bool:
 
 
 def _is_plain_redis(cache: dict[str, Any]) -> bool:
-    """Return whether it is a Redis reached in the clear; behind sentinels, by the hosts of those.
+    """Return whether it is a Redis reached in the clear; behind sentinels, by their hosts.
 
     Any: an entry of CACHES.
     """
@@ -110,7 +110,7 @@ def is_local(host: str) -> bool:
 
 @register(Tags.security, deploy=True)
 def check_encryption_keys(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Whether the keys of the key set can be decrypted. Says nothing where there is no database, or no table yet."""
+    """Check that the keys of the key set can be decrypted, where there is a database with the table."""
     try:
         unreadable = signing.unreadable(timezone.now())
     except DatabaseError:

@@ -22,7 +22,7 @@ FALSE = {"0", "false", "no", "off"}
 
 
 def text(name: str, default: str | None = None) -> str:
-    """The variable's value; without a default it must be set and not empty."""
+    """Return the variable's value; without a default it must be set and not empty."""
     value = _given(name)
     if value:
         return value
@@ -49,7 +49,7 @@ def _content(path: Path, rule: str) -> str:
 
 
 def flag(name: str, *, default: bool) -> bool:
-    """A switch: 1, true, yes, on or 0, false, no, off."""
+    """Return a switch: 1, true, yes, on or 0, false, no, off."""
     value = _given(name)
     if not value:
         return default
@@ -61,7 +61,7 @@ def flag(name: str, *, default: bool) -> bool:
 
 
 def integer(name: str, default: int, *, at_least: int | None = None, at_most: int | None = None) -> int:
-    """A whole number, no less than `at_least` and no greater than `at_most`."""
+    """Return a whole number, no less than `at_least` and no greater than `at_most`."""
     value = text(name, str(default))
     try:
         number = int(value)
@@ -75,7 +75,7 @@ def integer(name: str, default: int, *, at_least: int | None = None, at_most: in
 
 
 def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """Return one of a few words."""
     value = text(name, default).lower()
     if value not in choices:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}; it is {value!r}.")
@@ -83,7 +83,7 @@ def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
 
 
 def some_of(name: str, choices: tuple[str, ...]) -> list[str]:
-    """A list of a few words, separated by commas; empty where the variable is not set."""
+    """Return a list of a few words, separated by commas; empty where the variable is not set."""
     given = [word.lower() for word in words(name)]
     if unknown := next((word for word in given if word not in choices), None):
         raise ImproperlyConfigured(f"{name} must be a list of {', '.join(choices)}; {unknown!r} is none of them.")
@@ -91,7 +91,7 @@ def some_of(name: str, choices: tuple[str, ...]) -> list[str]:
 
 
 def words(name: str, default: str = "") -> list[str]:
-    """A list separated by commas."""
+    """Return a list separated by commas."""
     return _split(text(name, "")) or _split(default)
 
 
@@ -100,7 +100,7 @@ def _split(value: str) -> list[str]:
 
 
 def addresses(name: str) -> list[tuple[str, int]]:
-    """A list of `host:port`, separated by commas; empty where the variable is not set."""
+    """Return a list of `host:port`, separated by commas; empty where the variable is not set."""
     return [_address(name, word) for word in words(name)]
 
 
@@ -112,7 +112,7 @@ def _address(name: str, word: str) -> tuple[str, int]:
 
 
 def hosts(name: str) -> list[str]:
-    """A list of hosts in lower case, each with a port or none, as the Host header has them. Patterns are none."""
+    """Return a list of hosts in lower case, each with a port or none, as the Host header has them; no patterns."""
     given = [word.lower() for word in words(name)]
     for word in given:
         if not _is_host(word):
@@ -156,7 +156,7 @@ def _is_database_url(value: str) -> bool:
 
 
 def origin(name: str, default: str) -> str:
-    """An origin: scheme, host and port, with no path and no trailing slash."""
+    """Return an origin: scheme, host and port, with no path and no trailing slash."""
     value = text(name, default)
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
@@ -165,7 +165,7 @@ def origin(name: str, default: str) -> str:
 
 
 def base_url(name: str, default: str) -> str:
-    """Where other URLs begin: http or https, with a path or none, without query, fragment or trailing slash.
+    """Return where other URLs begin: http or https, with a path or none, without query, fragment or trailing slash.
 
     An empty default: the variable may be left out.
     """
@@ -193,7 +193,7 @@ class Document:
 
 
 def document(name: str) -> Document:
-    """A web page of the operator, or a file in UTF-8: Markdown where its name ends with .md, else plain text."""
+    """Return a web page of the operator, or a file in UTF-8: Markdown where its name ends with .md, else plain text."""
     value = text(name, "")
     if not value:
         return Document()
@@ -207,7 +207,7 @@ def document(name: str) -> Document:
 
 
 def require_library(variable: str, name: str) -> None:
-    """ImproperlyConfigured where the library that a variable asks for is not installed."""
+    """Raise ImproperlyConfigured where the library that a variable asks for is not installed."""
     try:
         is_installed = importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:  # nor what it is a part of
@@ -232,13 +232,13 @@ def count_in(directory: Path) -> None:
 
 
 def traces_endpoint() -> str:
-    """Where traces are sent, as OpenTelemetry's variables say it; "" for nowhere."""
+    """Return where traces are sent, as OpenTelemetry's variables say it; "" for nowhere."""
     endpoint = base_url("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     return base_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{endpoint}/v1/traces" if endpoint else "")
 
 
 def kept_secret(name: str, directory: Path) -> str:
-    """A secret that this installation made for itself at its first start, kept in `directory`/secrets.json.
+    """Return a secret that this installation made for itself at its first start, kept in `directory`/secrets.json.
 
     Only the embedded default uses it; a production start takes its secrets from the environment.
     """

@@ -15,7 +15,7 @@ from accounts import jobs
 from accounts.management.base import JobCommand
 from accounts.models import JobRun
 
-# In the order in which jobs that are due at the same time run.
+# In the order in which jobs that are due together run.
 SCHEDULE: dict[str, timedelta] = {
     "make_previews": timedelta(minutes=1),  # what the workers of `run_jobs` left
     "fold_visits": timedelta(seconds=10),
@@ -28,7 +28,7 @@ SCHEDULE: dict[str, timedelta] = {
     "sweep_uploads": timedelta(minutes=5),
     "sweep_presence": timedelta(minutes=15),
     "sweep_assets": timedelta(days=1),
-    "report_jobs": timedelta(minutes=5),  # after a pause of the service the others have run before it
+    "report_jobs": timedelta(minutes=5),  # after a pause of the service the rest have run before it
     "reconcile_files": timedelta(days=1),  # last: it takes longest
 }
 RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer
@@ -44,14 +44,14 @@ class Job:
     run: JobRun
 
     def due_at(self) -> datetime:
-        """Last start + interval, whichever host ran it; not while it runs."""
+        """Return last start + interval, whichever host ran it; not while it runs."""
         if self.run.started_at is None:
             return self.run.created_at
         pause = self.interval if self.run.has_succeeded() else min(self.interval, RETRY)
         return max(self.run.started_at + pause, self.run.lease_ends_at or self.run.started_at)
 
     def is_late(self, now: datetime) -> bool:
-        """Whether its last success, or the first look for it, is longer ago than three intervals and a minute.
+        """Return whether its last success, or the first look for it, is older than three intervals and a minute.
 
         Jobs run one after the other: a shorter interval than a minute counts as one.
         """
@@ -103,7 +103,7 @@ def next_due_at() -> datetime | None:
 
 @checks.register(TAG)
 def check_schedule(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Each job is a command, and one that takes a lease. `app_configs`: Django passes the apps to look at, or None."""
+    """Check that each job is a command that takes a lease. `app_configs`: the apps to look at, or None."""
     commands = get_commands()
     return [
         Error(f"{name} is scheduled, but is no job: {problem}.", id="config.E005")
@@ -113,7 +113,7 @@ def check_schedule(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 
 def _problem(name: str, app: Any) -> str:
-    """`app`: what Django keeps for a command, a name or an AppConfig."""
+    """Return the job's problem. `app`: what Django keeps for a command, a name or an AppConfig."""
     if app is None:
         return "there is no such command"
     is_job = isinstance(load_command_class(app, name), JobCommand)

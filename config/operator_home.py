@@ -36,7 +36,7 @@ _GIB = 1024**3
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of a panel. `share`: of the largest value beside it, from 0 to 100; None without a bar."""
+    """A line of a panel. `share`: of the panel's largest value, from 0 to 100; None without a bar."""
 
     label: str
     value: str
@@ -65,7 +65,7 @@ def panels(user: User, now: datetime) -> list[Panel]:
 
 
 def _requests(user: User, now: datetime) -> Panel:
-    """1 query by the index of the queue: a page of the oldest requests, which is also their bounded count."""
+    """Return a page of the oldest requests and their bounded count. 1 query by the index of the queue."""
     waiting = list(
         AccessRequest.objects.pending().order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1]
     )
@@ -75,7 +75,7 @@ def _requests(user: User, now: datetime) -> Panel:
 
 
 def _reports(user: User, now: datetime) -> Panel:
-    """1 query by the index of open reports, as `_requests`."""
+    """Return a page of the oldest open reports and their bounded count. 1 query by their index."""
     waiting = list(
         Report.objects.filter(decided_at=None).order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1]
     )
@@ -85,7 +85,7 @@ def _reports(user: User, now: datetime) -> Panel:
 
 
 def _jobs(user: User, now: datetime) -> Panel:
-    """1 query."""
+    """Return the jobs. 1 query."""
     scheduled = jobs.scheduled()
     broken = [job for job in scheduled if job.is_late(now) or (job.run.last_error and not job.run.is_running(now))]
     facts = [Fact(job.name, job.state(now), reverse("admin:accounts_jobrun_change", args=[job.name])) for job in broken]
@@ -94,7 +94,7 @@ def _jobs(user: User, now: datetime) -> Panel:
 
 
 def _feed(user: User, now: datetime) -> Panel:
-    """2 reads of the presence store, and no query of the database but where the store is a table."""
+    """Return the feed. 2 reads of the presence store, which are queries only where it is a table."""
     state = presence_admin.feed_state(now)
     is_broken = state.level == "error"
     facts = [Fact(label, value) for label, value in state.rows if label == "Members"]
@@ -102,7 +102,7 @@ def _feed(user: User, now: datetime) -> Panel:
 
 
 def _storage(user: User, now: datetime) -> Panel:
-    """3 queries, each by a partial index of unfinished work."""
+    """Return unfinished work of the storage. 3 queries, each by a partial index."""
     files = File.objects.order_by()
     unfinished = _count(files.exclude(state=State.READY))
     waiting = _count(
@@ -126,7 +126,7 @@ def _storage(user: User, now: datetime) -> Panel:
 
 
 def _sign_ins(user: User, now: datetime) -> Panel:
-    """1 query: of today, and of the days that this process has not counted yet."""
+    """Return the sign-ins. 1 query: of today, and of the days that this process has not counted yet."""
     days = totals.sign_ins_by_day(now)
     most = max(days.values()) or 1
     facts = [Fact(date_format(day, "D j F"), f"{count:,}", share=100 * count // most) for day, count in days.items()]
@@ -135,7 +135,7 @@ def _sign_ins(user: User, now: datetime) -> Panel:
 
 
 def _suspended(user: User, now: datetime) -> Panel:
-    """1 query."""
+    """Return the suspended accounts. 1 query."""
     apps = Application.objects.filter(suspended_at__isnull=False).order_by("-suspended_at").only("name", "suspended_at")
     found = list(apps[: BOUND + 1])
     facts = [

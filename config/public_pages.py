@@ -20,13 +20,13 @@ from config.operations import readiness
 
 CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
 SECURITY_DAYS = 90  # how long a copy of security.txt is true; RFC 9116 §2.5.5 asks for less than a year
-STATUS_SECONDS = 10  # how long a process shows the same state
+STATUS_SECONDS = 10  # how long a process shows one state
 # Paths with forms, signed-in pages and answers for programs. Profiles, files and documentation may be found.
 ROBOTS = "User-agent: *\n" + "".join(
     f"Disallow: {path}\n"
     for path in ("/accounts/", "/admin/", "/api/", "/consent/", "/dashboard/", "/docs/search", "/search?")
 )
-# What people know the parts of `/readyz` as. Those of EVERYTHING are needed by each of them.
+# What people know the parts of `/readyz` as. Each of them needs the parts of EVERYTHING.
 EVERYTHING = frozenset({"database", "migrations", "static_files"})
 SERVICES = {
     "Sign-in": {"signing_key", "cache"},
@@ -66,7 +66,7 @@ def privacy(request: HttpRequest) -> HttpResponse:
 
 
 def _published(request: HttpRequest, document: Document, title: str, what: str) -> HttpResponse:
-    """The operator's text, a redirect to the operator's page, or 404 saying that there is none."""
+    """Show the operator's text, redirect to the operator's page, or answer 404 saying that there is none."""
     if document.url:
         return redirect(document.url)
     context = {"title": title, "what": what, "text": text_of(document)}
@@ -94,7 +94,7 @@ def text_of(document: Document) -> SafeString:
 
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
-    """What works, without session, user or database: any of them may be what does not."""
+    """Show what works, without session, user or database: any of them may be what does not."""
     response = render(request, "status.html", {"status": current_status()})
     response.headers["Cache-Control"] = "no-store"
     return response

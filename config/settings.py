@@ -164,7 +164,7 @@ else:
         are_prepared=DATABASE_PREPARED_STATEMENTS,
         is_pooled_by_transaction=env.flag("DATABASE_TRANSACTION_POOLING", default=False),
     )
-# 1: PostgreSQL and Redis are on a network that others can neither read nor join, so `check --deploy` asks for no TLS.
+# 1: PostgreSQL and Redis are on a network that no outsider can read or join, so `check --deploy` asks for no TLS.
 PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
 CACHES = data_stores.caches(REDIS_URL, data_stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
 LIMIT_STORE = "infrastructure.limits.redis_limits.RedisLimits" if REDIS_URL else "infrastructure.limits.InProcessLimits"
@@ -292,7 +292,7 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W008",  # the edge proxy redirects to https; behind it every request is plain http
     # These concern unused endpoints and columns of the toolkit (docs/decisions/0002-what-the-toolkit-does.md).
     *(f"oauth2_provider.W00{number}" for number in range(1, 7)),
-    "oauth2_provider.W008",  # http redirect URLs are for loopback alone: oidc_provider.redirects
+    "oauth2_provider.W008",  # http redirect URLs are only for loopback: oidc_provider.redirects
 ]
 
 # --- Lookup -----------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.Datab
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
 CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
-# Event streams that one process holds open. `config.web.wsgi` alone would keep a thread for each.
+# Event streams that one process holds open. Only `config.web.wsgi` would keep a thread for each.
 PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 500 if EMBEDDED else 0)
 PRESENCE_STREAMS_PER_KEY = 5
 
@@ -360,7 +360,7 @@ else:
 # --- Security ---------------------------------------------------------------------------------------------------------
 # Browsers take a cookie of this name only over https, from this very host and for all of it: no other host sets it.
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
-NARROW_COOKIE_PREFIX = "__Secure-" if HTTPS else ""  # of cookies with a path: browsers refuse `__Host-` for those
+NARROW_COOKIE_PREFIX = "__Secure-" if HTTPS else ""  # of cookies with a path: browsers refuse `__Host-` for them
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
 MESSAGE_STORAGE = "config.message_storage.MessageStorage"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -381,7 +381,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
     "DEFAULT_SCHEMA_CLASS": "accounts.openapi.ApiSchema",
 }
-# The names are those of accounts/openapi.py.
+# The names come from accounts/openapi.py.
 _SECURITY_SCHEMES = {
     "apiKey": {
         "type": "apiKey",

@@ -59,7 +59,7 @@ def check_program() -> None:
 
 
 def check_worker() -> None:
-    """Do the same in a worker of a web server. Redis is not asked again: it may be away when a worker restarts."""
+    """Repeat the check in a worker of a web server, but not of Redis, which may be away when a worker restarts."""
     _refuse([*problems()])
 
 
@@ -93,11 +93,11 @@ def _weak_secrets() -> Iterator[Problem]:
         if value in EXAMPLES or len(value) < SHORTEST_SECRET or len(set(value)) < FEWEST_CHARACTERS:
             sentence = f"{name} is an example, or too easy to guess ({len(value)} characters)."
             yield Problem("secrets", "config.E011", sentence, HOW_TO_MAKE_ONE)
-    others = {
+    passwords = {
         "The password in DATABASE_URL": settings.DATABASES["default"].get("PASSWORD"),
         "EMAIL_HOST_PASSWORD": settings.EMAIL_HOST_PASSWORD,
     }
-    for name, given in others.items():
+    for name, given in passwords.items():
         if given in EXAMPLES:
             yield Problem("secrets", "config.E011", f"{name} is the example's.", "Write the real one there.")
 

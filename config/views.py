@@ -34,7 +34,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
-    """The OpenAPI document of everything under /api/ but the protocol's endpoints."""
+    """Return the OpenAPI document of everything under /api/ but the protocol's endpoints."""
     response = HttpResponse(_openapi_document(), content_type="application/vnd.oai.openapi+json")
     response.headers["Cache-Control"] = "public, max-age=300"
     return response
@@ -54,8 +54,8 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Signing in elsewhere in the same browser makes forms expire. One that would sign in leads on to its `next`, such
-    as a waiting app; other forms get a page that links back to theirs."""
+    """Answer a form that expired, as by a sign-in elsewhere. One that would sign in leads on to its `next`, such as
+    a waiting app; other forms get a page that links back to theirs."""
     name = request.resolver_match.url_name if request.resolver_match else None
     is_way_in = name in ENTRANCES or (name == CODE_PAGE and get_next_redirect_url(request))
     if is_way_in and request.user.is_authenticated:
@@ -115,9 +115,9 @@ api_not_found = ApiNotFound.as_view()
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500; 503 where a server that it needs does not answer. Called while the exception is handled.
+    """Answer 500; 503 where a server that it needs does not answer. Called while the exception is handled.
 
-    The page has no context of the request: whatever failed may be what a context processor needs.
+    The page has no context of the request: the failure may be in what a context processor needs.
     """
     if outages.server_of(sys.exc_info()[1]):
         return _outage(request)
@@ -157,17 +157,17 @@ def _protocol_error(request: HttpRequest, error: ProtocolError) -> HttpResponse:
 
 
 def is_in_api_lane(request: HttpRequest) -> bool:
-    """Whether `config.web.middleware.ApiMiddleware` serves the request: under /api/, but no protocol endpoint."""
+    """Return whether `config.web.middleware.ApiMiddleware` serves it: under /api/, but no protocol endpoint."""
     return _is_api(request) and not request.path_info.lower().startswith("/api/auth/")
 
 
 def _is_api(request: HttpRequest) -> bool:
-    """Whatever the case of the letters: `/API/lookup` is no path, but a program's request."""
+    """Return whether it is an API path in any case: `/API/lookup` is a program's request."""
     return request.path_info.lower().startswith("/api/") or request.path_info.lower() == "/api"
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Context processor of every page. `has_terms`, `has_privacy`: the operator has published them."""
+    """Return every page's context. `has_terms`, `has_privacy`: the operator has published them."""
     return {
         "site_name": settings.SITE_NAME,
         "support_email": settings.SUPPORT_EMAIL,

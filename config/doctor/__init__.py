@@ -42,7 +42,7 @@ FIX = "Look at the variables for it in docs/configuration.md, and whether it run
 
 
 def examine(name: str) -> Iterator[Finding]:
-    """What the check of that name finds, as it finds it. What is away is a failure like any other."""
+    """Yield what the check of that name finds, as it finds it. What is away is a failure like any other."""
     try:
         yield from CHECKS[name]()
     except _AWAY as error:

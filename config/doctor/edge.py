@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 def address() -> Iterator[Finding]:
-    """The service answers at BASE_URL, and clients cannot choose the address that they are counted under."""
+    """Check that the service answers at BASE_URL, and that clients cannot choose the address that counts."""
     header = settings.EDGE_CLIENT_ADDRESS_HEADER
     try:
         answer = _asked("/healthz")
@@ -57,7 +57,7 @@ def address() -> Iterator[Finding]:
 
 
 def certificate() -> Iterator[Finding]:
-    """It is trusted, and lives on; plain http leads to https."""
+    """Check that it is trusted and lives on, and that plain http leads to https."""
     if not settings.HTTPS:
         yield ok("none: BASE_URL is not https")
         return
@@ -84,7 +84,7 @@ def certificate() -> Iterator[Finding]:
 
 
 def event_streams() -> Iterator[Finding]:
-    """The service itself refuses a request without a key; a proxy that cannot reach it answers 502."""
+    """Check that the service itself refuses a request without a key; a proxy that cannot reach it answers 502."""
     try:
         answer = _asked("/api/lookup/presence/100000000000000000/events")
     except NoAnswer as error:
@@ -103,11 +103,11 @@ def _asked(path: str, **headers: str) -> Answer:
 
 class _NoRedirects(HTTPRedirectHandler):
     def redirect_request(self, *arguments: Any) -> None:
-        """A redirect is an answer."""
+        """Take a redirect as an answer."""
 
 
 def _asked_at(url: str, **headers: str) -> Answer:
-    """This host says which certificates are trusted, a company's own too. No proxy of the environment is asked."""
+    """Ask with this host's trusted certificates, a company's own too, and without the environment's proxy."""
     opener = build_opener(_NoRedirects, ProxyHandler({}))
     try:
         with opener.open(Request(url, headers=headers), timeout=SECONDS) as response:  # noqa: S310 - BASE_URL

@@ -30,7 +30,7 @@ _PIXEL = bytes.fromhex(  # a PNG of one pixel
 
 
 def stores() -> Iterator[Finding]:
-    """An object is written, moved, listed, read and removed in each store, as uploads and quarantine do."""
+    """Write, move, list, read and remove an object in each store, as uploads and quarantine do."""
     for alias, variable in (("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")):
         store = cast("Bucket", storages[alias])
         if not isinstance(store, FolderStorage):
@@ -44,7 +44,7 @@ def stores() -> Iterator[Finding]:
 
 
 def _folders() -> list[Path]:
-    """Of both stores; none where they are buckets."""
+    """Return the folders of both stores; none where they are buckets."""
     stored = (storages[alias] for alias in ("imagehost", "uploads"))
     return [Path(store.location) for store in stored if isinstance(store, FolderStorage)]
 
@@ -74,7 +74,7 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
 
 
 def _anybody_reads(store: Bucket, key: str) -> bool:
-    """Without the signature of a link. A folder has no links."""
+    """Return whether it can be read without the signature of a link. A folder has no links."""
     link = store.link(key, mime="application/octet-stream", download_name="doctor")
     if link is None:
         return False
@@ -82,7 +82,7 @@ def _anybody_reads(store: Bucket, key: str) -> bool:
 
 
 def disks() -> Iterator[Finding]:
-    """Each file system once."""
+    """Check each file system once."""
     seen: set[int] = set()
     for wanted in [*_folders(), incoming_directory(), Path(tempfile.gettempdir())]:
         folder = next(path for path in (wanted, *wanted.parents) if path.exists())  # made with the first file
@@ -101,7 +101,7 @@ def disks() -> Iterator[Finding]:
 
 
 def _inodes(folder: Path) -> Iterator[Finding]:
-    """Each file and each folder takes one. File systems that make them as needed name none."""
+    """Check inodes, of which each file and folder takes one. File systems that make them as needed name none."""
     found = os.statvfs(folder)
     if found.f_files and found.f_favail < LITTLE_FREE * found.f_files:
         text = f"{folder}: {found.f_favail} of {found.f_files} inodes are free"
@@ -110,7 +110,7 @@ def _inodes(folder: Path) -> Iterator[Finding]:
 
 
 def examination() -> Iterator[Finding]:
-    """One pixel goes the way of an upload: into a process of its own, which may call for nothing."""
+    """Examine one pixel as an upload: in a process of its own, which may call for nothing."""
     with tempfile.NamedTemporaryFile(dir=incoming_directory()) as file:
         file.write(_PIXEL)
         file.flush()

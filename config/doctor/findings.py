@@ -35,5 +35,5 @@ def failure(text: str, fix: str) -> Finding:
 
 
 def measured(found: float, *, most: float, text: str, fix: str) -> Finding:
-    """A warning where there is more of it than `most`."""
+    """Return a warning where there is more of it than `most`."""
     return warning(text, fix) if found > most else ok(text)

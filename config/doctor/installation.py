@@ -21,7 +21,7 @@ START_JOBS = "Start manage.py run_jobs (id-jobs.service), or the list for cron i
 
 
 def settings_of_this_host() -> Iterator[Finding]:
-    """Django's checks and ours. Those of a deployment where there is one."""
+    """Run Django's checks and ours, and the ones of a deployment where there is one."""
     found = checks.run_checks(include_deployment_checks=not settings.EMBEDDED)
     loud = [message for message in found if message.level >= checks.WARNING and not message.is_silenced()]
     for message in loud:
@@ -55,7 +55,7 @@ def signing_keys() -> Iterator[Finding]:
 
 
 def old_secrets() -> Iterator[Finding]:
-    """Secrets that only a rotation needs. While one is going on, warnings about them are right to be there."""
+    """Find secrets that only a rotation needs. While one is going on, warnings about them are right to be there."""
     earlier = len(settings.SIGNING_KEY_ENCRYPTION_KEYS) - 1
     waiting = signing.encrypted_by_earlier(timezone.now())
     if waiting:
@@ -72,7 +72,7 @@ def old_secrets() -> Iterator[Finding]:
 
 
 def _sessions_by_key() -> tuple[int, int]:
-    """How many sessions were looked at, and how many of them SECRET_KEY alone cannot read.
+    """Return how many sessions were looked at, and how many of them need an earlier key than SECRET_KEY.
 
     What an earlier key signed was saved before the rotation, so it is among the sessions that end first.
     """

@@ -89,7 +89,7 @@ def redis() -> Iterator[Finding]:
 
 
 def clocks() -> Iterator[Finding]:
-    """This host's clock beside those of the servers."""
+    """Compare this host's clock with the servers' clocks."""
     if connection.vendor == "postgresql":
         yield _difference("the database", _database_time)
     if settings.REDIS_URL:
@@ -150,7 +150,7 @@ def _info(wire: RedisConnection, section: str) -> dict[str, str]:
 
 
 def _median(ask: Callable[[], Any]) -> float:
-    """Seconds that it takes."""
+    """Return the seconds that it takes."""
     taken = []
     for _ in range(ASKS):
         began_at = time.perf_counter()

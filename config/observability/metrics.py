@@ -1,6 +1,6 @@
 """GET /metrics for Prometheus: what the processes of this host have counted, and the state of the service.
 
-The state is what the database and Redis know, read at each scrape. Each host's web process answers the same, so a rule
+The state is what the database and Redis know, read at each scrape. All hosts' web processes answer alike, so a rule
 takes the largest value (`max by (name)`).
 """
 
@@ -38,7 +38,7 @@ Samples = list[tuple[tuple[str, ...], float]]  # values of the labels, value
 
 
 class Family(NamedTuple):
-    """A metric of the state. `only_grows`: a counter, which begins anew with the process that counts."""
+    """A metric of the state. `only_grows`: a counter, which restarts with the process that counts."""
 
     name: str
     help: str
@@ -112,7 +112,7 @@ class StateCollector(Collector):
 
 
 def state() -> Iterator[tuple[Family, Samples]]:
-    """Yield every family with its samples, within two seconds. 4 queries, and those of /readyz."""
+    """Yield every family with its samples, within two seconds. 4 queries, and the queries of /readyz."""
     outcomes = parallel_calls.run(GROUPS, caller="metrics", limit=LIMIT)
     found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
     for outcome in outcomes.values():
@@ -123,7 +123,7 @@ def state() -> Iterator[tuple[Family, Samples]]:
 
 
 def _reading(read_part: Callable[[datetime], Found]) -> Callable[[], Found | None]:
-    """None where what it asks is away."""
+    """Return the reading; None where the server that it asks is away."""
 
     def tried() -> Found | None:
         try:
@@ -135,7 +135,7 @@ def _reading(read_part: Callable[[datetime], Found]) -> Callable[[], Found | Non
 
 
 def _jobs(now: datetime) -> Found:
-    """1 query."""
+    """Read the jobs. 1 query."""
     found: Found = {JOB_LATE: [], JOB_FAILED: [], JOB_SUCCESS: [], JOB_SECONDS: []}
     for job in jobs.scheduled():
         labels = (job.name,)
@@ -158,19 +158,19 @@ def _backups(now: datetime) -> Found:
 
 
 def _signing_key(now: datetime) -> Found:
-    """1 query."""
+    """Read the signing key. 1 query."""
     since = SigningKey.objects.signing().values_list("signing_since", flat=True).first()
     return {SIGNING_SINCE: [((), since.timestamp())]} if since else {}
 
 
 def _previews(now: datetime) -> Found:
-    """1 query."""
+    """Read the previews. 1 query."""
     backlog = previews.backlog(now)
     return {PREVIEWS_DUE: [((), backlog.due)], PREVIEWS_DUE_SINCE: [((), backlog.longest_wait.total_seconds())]}
 
 
 def _presence(now: datetime) -> Found:
-    """2 round trips to Redis."""
+    """Read the presence. 2 round trips to Redis."""
     if not settings.CHAT.guild_id:
         return {FEED_EXPECTED: [((), 0)]}
     opened = store.opened()

@@ -37,7 +37,7 @@ _series = functools.cache(REQUESTS.labels)  # the library takes as long to find 
 def begin(meta: Mapping[str, Any]) -> RequestContext:
     """Return the context of a request, with the id that the edge proxy sends in `X-Request-Id` or `traceparent`.
 
-    The id is a new one where those are malformed, and without an edge proxy, since clients may send any.
+    The id is a new one where they are malformed, and without an edge proxy, since clients may send any.
     `meta`: a WSGI environ, or the META of a request.
     """
     sent = traceparent = ""
@@ -68,7 +68,7 @@ class AnsweredRequest:
             _count(route, method, status, perf_counter() - began_at)
 
     def end(self, size: int) -> None:
-        """Log and trace it: the whole answer is sent, or the client has gone. `size`: bytes of the body."""
+        """Log and trace it: the whole answer is sent, or the client has disconnected. `size`: bytes of the body."""
         if access_log.is_on():
             seconds = perf_counter() - self.began_at
             line = (self.context, self.method, self.route, self.path, self.status, seconds, size, self.address)
@@ -80,7 +80,7 @@ class AnsweredRequest:
 class Counted:
     """The pieces of a streamed answer. They count their bytes, and end the request when they are closed.
 
-    Log lines written meanwhile have the request's id.
+    Log lines written during it have the request's id.
     """
 
     def __init__(self, pieces: Any, request: AnsweredRequest) -> None:
@@ -125,7 +125,7 @@ class CountedAsyncIterator(Counted):
 
 
 def has_end() -> bool:
-    """Whether the end of an answer is logged or traced."""
+    """Return whether the end of an answer is logged or traced."""
     return access_log.is_on() or tracing.is_on()
 
 

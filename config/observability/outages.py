@@ -27,7 +27,7 @@ SERVERS = {
     "imagehost.storing.storage.contract.StorageFailed": "the store of the files",
 }
 NONE = {"imagehost.storing.storage.contract.ObjectMissing"}  # the store answers
-# SQLSTATEs with which PostgreSQL starts, ends or takes no more connections. With others it answers, as in a deadlock.
+# SQLSTATEs with which PostgreSQL starts, ends or takes no more connections. With the rest it answers, as in a deadlock.
 AWAY = ("08", "57P", "53300")
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class _Outage:
 
 
 class OutageFilter(logging.Filter):
-    """A filter of a handler: passes the first error of a server and counts the others, in each process."""
+    """A filter of a handler: passes the first error of a server and counts the rest, in each process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class OutageFilter(logging.Filter):
         os.register_at_fork(after_in_child=self._begin_anew)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Several handlers may ask about one record: the first decides for all."""
+        """Decide at the first question about a record, as several handlers may ask."""
         passes: bool | None = getattr(record, "passes_outages", None)
         if passes is None:
             passes = record.passes_outages = self._decide(record)
@@ -134,5 +134,5 @@ def _answered(error: BaseException) -> str:
 
 
 def _is_wrong_sql(error: BaseException) -> bool:
-    """SQLite has one class for what is busy or away and for wrong SQL, which is an error of ours."""
+    """Return whether SQL is wrong, an error of ours. SQLite has one class for it and for what is busy or away."""
     return getattr(error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR"

@@ -39,8 +39,8 @@ def prepare() -> None:
     """Load the library, before a server forks its workers."""
     if not is_on():
         return
-    from opentelemetry.exporter.otlp.proto.http import trace_exporter  # noqa: F401 - loaded where it is used alone
-    from opentelemetry.sdk import trace  # noqa: F401 - the same
+    from opentelemetry.exporter.otlp.proto.http import trace_exporter  # noqa: F401 - loaded only where it is used
+    from opentelemetry.sdk import trace  # noqa: F401 - as above
 
     if _record not in engine_time.recorders:
         engine_time.recorders.append(_record)

@@ -76,7 +76,7 @@ def _fill(part: Path, earlier: Path | None, *, now: datetime) -> None:
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """BackupRunning where another backup into `directory` is being made. The lock of a killed process is free."""
+    """Lock out another backup into `directory`: BackupRunning. The lock of a killed process is free."""
     with (directory / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,7 +119,7 @@ def _backups(directory: Path) -> list[Path]:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """The stores that are folders. A bucket's provider keeps its versions or copies."""
+    """Yield the stores that are folders. A bucket's provider keeps its versions or copies."""
     for alias in STORES:
         store: object = storages[alias]
         if isinstance(store, FolderStorage):
@@ -149,7 +149,7 @@ def _load(dump: Path) -> None:
 
 
 def _load_postgresql(dump: Path) -> None:
-    """In one transaction, which this process commits: where it is killed, psql finds no COMMIT, and nothing is there.
+    """Load in one transaction, which this process commits: where it is killed, psql finds no COMMIT.
 
     `pg_restore --single-transaction` would go on, and commit after its parent has been killed.
     """
@@ -167,7 +167,7 @@ def _load_postgresql(dump: Path) -> None:
 
 
 def _database() -> list[str]:
-    """Return options that name the database: all hosts and options but the password, which others could see."""
+    """Return options that name the database: all hosts and options but the password, which other users could see."""
     from psycopg import conninfo  # the embedded default has no PostgreSQL
 
     given = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL)
@@ -184,7 +184,7 @@ def _password() -> dict[str, str]:
 
 
 def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """One of PostgreSQL's programs. The environment passes the password."""
+    """Start one of PostgreSQL's programs. The environment passes the password."""
     try:
         return subprocess.Popen(  # noqa: S603 - our own words and the operator's settings
             [program, *arguments],
@@ -198,14 +198,14 @@ def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Pop
 
 
 def _check(*programs: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    """BackupFailed where one of them failed, with what they wrote to `errors`."""
+    """Raise BackupFailed where one of them failed, with what they wrote to `errors`."""
     if any(program.returncode for program in programs):
         errors.seek(0)
         raise BackupFailed(errors.read().decode(errors="replace").strip())
 
 
 def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
-    """Copy the files; return how many. Files removed meanwhile are left out."""
+    """Copy the files; return how many. Files that are removed before are left out."""
     count = 0
     for key in _keys(folder):
         copy = target / key
@@ -220,7 +220,7 @@ def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
 
 
 def _link(earlier: Path, copy: Path, *, now: os.stat_result) -> bool:
-    """Whether the earlier backup has the same file: a preview that was made again keeps its key."""
+    """Link the earlier backup's file if it is unchanged, as remade previews keep their key. Return whether it is."""
     if not earlier.is_file():
         return False
     then = earlier.stat()

@@ -25,7 +25,7 @@ from config.jobs import Job
 
 FAILURES = 3  # in a row
 LATE_FOR = timedelta(hours=1)
-PAUSE = timedelta(days=1)  # between two e-mails that say that the same job fails
+PAUSE = timedelta(days=1)  # between two e-mails about one failing job
 OWN_NAME = "report_jobs"
 
 logger = logging.getLogger(__name__)
@@ -52,8 +52,8 @@ def report(now: datetime) -> str:
 
     1 query, 1 for each job to report, and 1 for the superusers where OPERATOR_EMAILS is empty.
     """
-    others = [job for job in jobs.scheduled() if job.name != OWN_NAME]
-    news = [job for job in others if needs_report(job, now)]
+    scheduled = [job for job in jobs.scheduled() if job.name != OWN_NAME]
+    news = [job for job in scheduled if needs_report(job, now)]
     if not news:
         return "Nothing to report."
     addresses = recipients()
@@ -69,7 +69,7 @@ def report(now: datetime) -> str:
 
 
 def needs_report(job: Job, now: datetime) -> bool:
-    """Whether the job's state differs from the last report. A failure is reported at most once a PAUSE."""
+    """Return whether the job's state differs from the last report. A failure is reported at most once a PAUSE."""
     if job.run.is_reported:
         return not is_broken(job, now)
     return is_broken(job, now) and (job.run.reported_at is None or job.run.reported_at <= now - PAUSE)
@@ -80,7 +80,7 @@ def is_broken(job: Job, now: datetime) -> bool:
 
 
 def recipients() -> list[str]:
-    """OPERATOR_EMAILS, else the confirmed addresses of superusers who can sign in."""
+    """Return OPERATOR_EMAILS, else the confirmed addresses of superusers who can sign in."""
     if settings.OPERATOR_EMAILS:
         return list(settings.OPERATOR_EMAILS)
     rows = EmailAddress.objects.filter(verified=True, primary=True, user__is_superuser=True, user__is_active=True)

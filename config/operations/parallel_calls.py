@@ -47,7 +47,7 @@ class _Run(Generic[T]):
                 began_at, value = time.perf_counter(), None
                 try:
                     value = call()
-                except Exception:  # of one call: the others go on
+                except Exception:  # of one call: the rest go on
                     logger.exception("The check %s failed.", name)
                 self.outcomes[name] = _ended(value, began_at)
         finally:

@@ -137,7 +137,7 @@ def _state(check: Callable[[], str]) -> str:
 
 
 def is_optional(part: str) -> bool:
-    """Whether the service is ready without this part."""
+    """Return whether the service is ready without this part."""
     return part == "presence"
 
 
@@ -165,7 +165,7 @@ def _cache() -> str:
 
 
 def static_files() -> str:
-    """Pages without the manifest of `collectstatic` answer 500."""
+    """Check the manifest of `collectstatic`, without which pages answer 500."""
     storage: object = staticfiles_storage
     is_missing = isinstance(storage, ManifestFilesMixin) and not storage.hashed_files
     return "not collected: run manage.py collectstatic --noinput on this host, then restart" if is_missing else ""
@@ -226,7 +226,7 @@ def presence() -> str:
 
 
 def _age(job: Job, now: datetime) -> str:
-    """The job's name and how long ago it succeeded last."""
+    """Return the job's name and how long ago it succeeded last."""
     if job.run.succeeded_at is None:
         return f"{job.name} (no success yet)"
     return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"

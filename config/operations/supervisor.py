@@ -1,6 +1,6 @@
 """Several programs as one: they start together, and none of them is left when the first process ends, however it ends.
 
-Each program leads a session of its own, so the terminal's Ctrl-C reaches the supervisor alone, which sends SIGTERM
+Each program leads a session of its own, so the terminal's Ctrl-C reaches only the supervisor, which sends SIGTERM
 to the programs and kills what they leave in their groups. It loads nothing of Django, to stay small.
 """
 
@@ -47,7 +47,7 @@ class Program:
 
 
 def command_of(programs: Sequence[Program]) -> list[str]:
-    """The command line of a supervisor of these programs; the interpreter comes first."""
+    """Return the command line of a supervisor of these programs; the interpreter comes first."""
     return [sys.executable, "-m", "config.operations.supervisor", json.dumps([asdict(program) for program in programs])]
 
 
@@ -106,7 +106,7 @@ class _Child:
             self._start()
 
     def seconds_to_start(self) -> float | None:
-        """None: it needs no start."""
+        """Return the seconds, or None where it needs no start."""
         return None if self._start_again_at is None else max(self._start_again_at - time.monotonic(), 0)
 
     def ask_to_stop(self) -> None:
@@ -114,7 +114,7 @@ class _Child:
             self._process.terminate()
 
     def kill_group(self) -> None:
-        """Whatever is left of it. Once for each process: later its number may be another process's."""
+        """Kill what is left of it, once for each process: later its number may be another process's."""
         if self._is_cleared_up:
             return
         self._is_cleared_up = True
@@ -137,7 +137,7 @@ class _Child:
         self._process = process
 
     def _clear_up(self) -> None:
-        """After an end that was not asked for."""
+        """Clear up after an end that was not asked for."""
         self.kill_group()
         name, code = self.program.name, self._process.returncode
         if code == os.EX_CONFIG:

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-# How exactly a time is shown: its format, and whether the zone is named beside it.
+# How exactly a time is shown: its format, and whether the zone is named with it.
 TIMES = {
     "day": ("j F Y", ""),
     "minute": ("j F Y, H:i", " UTC"),
@@ -53,7 +53,7 @@ def table(
 ) -> SafeString:
     """Return a table that scrolls sideways where it is wide; the content is its rows.
 
-    `numbers`: columns whose values are aligned at their end; those that `columns` does not name follow them.
+    `numbers`: columns whose values are aligned at their end; numbers that `columns` does not name follow them.
     """
     at_end = (numbers,) if isinstance(numbers, str) else tuple(numbers)
     names = (*columns, *(name for name in at_end if name not in columns))
@@ -75,7 +75,7 @@ def side_nav(context: Context, content: SafeString, summary: str, label: str, wi
 
 @register.tag
 def row(parser: Parser, token: Token) -> RowNode:
-    """A row of a list: a picture if any, `{% title %}`, `{% text %}` below it and `{% acts %}` beside it.
+    """Return a row of a list: a picture if any, `{% title %}`, `{% text %}` below it and `{% acts %}` at its end.
 
     `id`: of the row in the page; `pk`: of what it shows, for reordering; `is_off`: it is shown as switched off.
     """
@@ -106,7 +106,7 @@ def _stripped(html: SafeString) -> SafeString:
 
 
 def _rendered(context: Context, name: str, **values: Any) -> SafeString:
-    """Return the component with `values` beside what the page knows. Any: whatever a template can show."""
+    """Return the component with `values` and what the page knows. Any: all that a template can show."""
     with context.push(**values):
         component = context.template.engine.get_template(f"_components/{name}.html")  # type: ignore[union-attr]  # rendering
         return _stripped(component.render(context))

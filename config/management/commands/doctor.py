@@ -14,7 +14,7 @@ class Command(BaseCommand):
         "Check each setting against the real thing, and say what to do about what is wrong: database, Redis, clocks, "
         "files, disk, mail, the edge proxy, certificate, signing keys, jobs. Exit code 1 where something fails."
     )
-    requires_system_checks = ()  # `settings` shows what they say, beside the rest
+    requires_system_checks = ()  # `settings` shows what they say, with the rest
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter

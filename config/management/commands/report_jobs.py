@@ -10,5 +10,5 @@ class Command(JobCommand):
     help = "Write to the operators about jobs that keep failing or are late for an hour, and when they work again."
 
     def perform(self) -> str:
-        """A mail server that takes nothing is no failure of the job: /readyz counts those."""
+        """Report. A mail server that takes nothing is no failure of the job: /readyz counts it."""
         return job_reports.report(timezone.now())

@@ -29,7 +29,7 @@ PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
 
 
 class Command(BaseCommand):
-    requires_system_checks = [checks.TAG]  # the others load every view, which the web server does anyway
+    requires_system_checks = [checks.TAG]  # the rest load every view, which the web server does anyway
     help = "Prepares the embedded default (SQLite, demo data) and serves it."
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -104,7 +104,7 @@ class Command(BaseCommand):
             os.environ[PORT_VARIABLE] = str(probe.getsockname()[1])
 
     def _make_private_directory(self) -> None:
-        """Only this account may read state and secrets."""
+        """Make a directory of which only this account may read state and secrets."""
         directory = Path(settings.VAR_DIR)
         directory.mkdir(parents=True, exist_ok=True)
         if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself, which other accounts need
@@ -166,7 +166,7 @@ def _problem_of_port(host: str, port: int) -> str:
 
 
 def _other_programs() -> list[Program]:
-    """Return the programs of the service beside the web server."""
+    """Return the programs of the service besides the web server."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     names = ["run_jobs"]
     if settings.CHAT.simulator_port and apps.is_installed("demo"):

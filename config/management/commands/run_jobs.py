@@ -48,7 +48,7 @@ class Command(BaseCommand):
         "command too, for those who would rather use cron."
     )
 
-    requires_system_checks = [jobs.TAG]  # the others are for the deploy: here they would double the time of a start
+    requires_system_checks = [jobs.TAG]  # the rest are for the deploy: here they would double the time of a start
 
     _is_asked_to_end = False
     _is_verbose = False
@@ -72,7 +72,7 @@ class Command(BaseCommand):
                 if once:
                     self._run_once()
                 else:
-                    with metrics_server.running(), self._previews_meanwhile(options["previews"]):
+                    with metrics_server.running(), self._preview_threads(options["previews"]):
                         self._run_until_asked(waiter, parent)
             except Abandoned:
                 message = "Stopped in the middle of a job, which is left for its next turn."
@@ -83,15 +83,15 @@ class Command(BaseCommand):
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _note(self, number: int) -> None:
-        """The first signal leaves the running job PATIENCE to finish; the next one aborts it."""
+        """Leave the running job PATIENCE to finish at the first signal; abort it at the next one."""
         if self._is_asked_to_end:
             raise Abandoned
         self._is_asked_to_end = True
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
 
     @contextlib.contextmanager
-    def _previews_meanwhile(self, count: int) -> Iterator[None]:
-        """Threads that make previews; at the end they give back what they have claimed."""
+    def _preview_threads(self, count: int) -> Iterator[None]:
+        """Run threads that make previews; at the end they give back what they have claimed."""
         workers = [previews.Worker(is_asked_to_end=lambda: self._is_asked_to_end) for _ in range(count)]
         for worker in workers:
             worker.start()
@@ -130,11 +130,11 @@ class Command(BaseCommand):
         return failed
 
     def _run(self, job: Job) -> bool:
-        """Whether it went well."""
+        """Run the job. Return whether it went well."""
         try:
             with tracing.job(job.name):
                 message = self._performed(job)
-        except Exception:  # it is logged; whatever broke one job must not keep the others from running
+        except Exception:  # it is logged; one broken job must not keep the rest from running
             return False
         finally:
             let_go_of_connections()
@@ -143,7 +143,7 @@ class Command(BaseCommand):
         return True
 
     def _performed(self, job: Job) -> str:
-        """What was done. An error is logged here, where the line has the id of the run."""
+        """Return what was done. An error is logged here, where the line has the id of the run."""
         try:
             return job.perform()
         except Exception:
@@ -156,7 +156,7 @@ class Command(BaseCommand):
         return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
 
     def _sleep(self, waiter: SignalWaiter, seconds: float, parent: int | None) -> None:
-        """Until a signal at most. A parent that is gone is as good as one."""
+        """Sleep until a signal at most. An ended parent counts as one."""
         wakes_at = time.monotonic() + seconds
         while not self._is_asked_to_end and (left := wakes_at - time.monotonic()) > 0:
             waiter.wait(left if parent is None else min(left, LOOK_AT_PARENT))
