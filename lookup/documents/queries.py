@@ -74,20 +74,15 @@ def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
         for model, listed in zip(LISTED, lists, strict=True)
     }
     for model, content in _MODELS.items():
-        if content not in _GATHERED:
+        if content.is_plain:
             for row in rows[model]:
-                getattr(found[row.profile_id], content.name).append(row)
+                found[row.profile_id].lists[content.name].append(row)
     _add_badges(found, rows[ProfileBadge], rows[CustomBadge])
     _add_sections(found, rows[Section], rows[GalleryItem])
 
 
 _MODELS = {model: content for content in registry.LISTS.values() for model in content.models}
 LISTED = tuple(_MODELS)  # the models of what is on a profile
-_GATHERED = (
-    registry.BADGES,
-    registry.SECTIONS,
-    registry.GALLERY,
-)  # from several tables; the others are shown as they are
 
 
 def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
@@ -107,9 +102,9 @@ def linked_of(user_ids: Collection[str]) -> dict[tuple[str, str], LinkedAccount]
 
 def _add_badges(found: Mapping[str, WholeProfile], held: Collection[ProfileBadge], own: Iterable[CustomBadge]) -> None:
     for shown in (*standard_badges(held), *custom_badges(own)):
-        found[shown.row.profile_id].badges.append(shown)
+        found[shown.row.profile_id].lists["badges"].append(shown)
     for one in found.values():
-        one.badges.sort(key=lambda badge: (badge.order, badge.id))
+        one.lists["badges"].sort(key=lambda badge: (badge.order, badge.id))
 
 
 def standard_badges(rows: Collection[ProfileBadge]) -> Iterator[ShownBadge]:
@@ -160,11 +155,11 @@ def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pi
     for picture in sorted(pictures, key=lambda picture: places.get(picture.section_id or "", len(places) + len(shown))):
         if picture.section_id is None or picture.section_id in places:
             items[picture.section_id].append(picture)
-            found[picture.profile_id].gallery.append(picture)
+            found[picture.profile_id].lists["gallery"].append(picture)
     catalogues = _catalogues(shown)
     for row in shown:
         one = found[row.profile_id]
-        one.sections.append(_section(row, one, items[row.pk], catalogues))
+        one.lists["sections"].append(_section(row, one, items[row.pk], catalogues))
 
 
 def _fill(row: Section) -> bool:
@@ -201,7 +196,7 @@ def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogu
     known = catalogues.get(row.type, {})
     extra: Json = dict(row.config)
     for name, include in _ROW_IDS[row.type].items():
-        extra[name] = _kept(row.config[name], getattr(one, include))
+        extra[name] = _kept(row.config[name], one.lists[include])
     if row.type == SectionType.GALLERY:
         extra["items"] = items
     elif row.type == SectionType.MUSIC:

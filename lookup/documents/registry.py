@@ -64,6 +64,11 @@ class ContentList:
     given_related: tuple[str, ...] = ()
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the rows are of one model, and are shown and imported as its columns hold them."""
+        return self.form is not None and self.given is None and not self.group
+
+    @property
     def models(self) -> tuple[type[Model], ...]:
         return (self.model,) if self.given is None else (self.given, self.model)
 
@@ -117,7 +122,8 @@ GALLERY = ContentList(
     edited_with=("section",),
 )
 SECTIONS = ContentList("sections", Section, None, 30, "is_enabled")
-LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, PROJECTS, GALLERY, SECTIONS)}
+# In the order in which an import writes them: sections before the pictures in them.
+LISTS = {one.name: one for one in (BADGES, WIDGETS, AUDIOS, BACKGROUNDS, LINKS, PROJECTS, SECTIONS, GALLERY)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,17 +210,19 @@ class Include:
     """A key of the current lookup that is there where its parameter is `true`.
 
     `column`: where the profile's document holds its text; "" for what changes without the owner, or, as the aliases, is
-    the same for each profile of a user.
+    the same for each profile of a user. `since`: the version of exports that has it first; in earlier ones the list is
+    empty.
     """
 
     meaning: str
     form: FormField
     column: str = ""
+    since: int = 1
 
 
-def _list(content: ContentList, meaning: str) -> Include:
+def _list(content: ContentList, meaning: str, since: int = 1) -> Include:
     form: FormField = SectionsField if content.form is None else partial(content.form, many=True)
-    return Include(meaning, form, content.name)
+    return Include(meaning, form, content.name, since)
 
 
 # In the order of the answer.

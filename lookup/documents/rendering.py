@@ -43,26 +43,26 @@ def columns(one: WholeProfile) -> dict[str, Any]:
         profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
         badges=_each(earlier.EarlierBadgeSerializer, standard),
         customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
-        links=_each(leaderboard.BoardLinkSerializer, one.links),
-        audios=_each(leaderboard.BoardAudioSerializer, one.audios),
+        links=_each(leaderboard.BoardLinkSerializer, one.lists["links"]),
+        audios=_each(leaderboard.BoardAudioSerializer, one.lists["audios"]),
     )
     return {
         **_of_user(one),
         "profile_text": json_text(_PROFILE.of(one)),
         **{
-            content.name: json_text(_each(content.form, _active(getattr(one, content.name))))
+            content.name: json_text(_each(content.form, _active(one.lists[content.name])))
             for content in registry.LISTS.values()
             if content.form is not None
         },
-        "sections": json_text([registry.rendered_section(section) for section in one.sections]),
+        "sections": json_text([registry.rendered_section(section) for section in one.lists["sections"]]),
         "earlier": _until_views(
             **_earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
             profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),
             badges=_each(earlier.EarlierBadgeSerializer, standard),
             customBadges=_each(earlier.EarlierCustomBadgeSerializer, custom),
-            links=_each(earlier.EarlierLinkSerializer, one.links),
-            audios=_each(earlier.EarlierAudioSerializer, one.audios),
-            backgrounds=_each(earlier.EarlierBackgroundSerializer, one.backgrounds),
+            links=_each(earlier.EarlierLinkSerializer, one.lists["links"]),
+            audios=_each(earlier.EarlierAudioSerializer, one.lists["audios"]),
+            backgrounds=_each(earlier.EarlierBackgroundSerializer, one.lists["backgrounds"]),
         ),
         "leaderboard": board_text,
         "leaderboard_digest": _digest(board_text),
@@ -73,7 +73,7 @@ def user_columns(one: WholeProfile) -> dict[str, Any]:
     """Return the columns of the user's document that come from their main profile and their aliases."""
     return {
         "aliases": json_text(_each(current.AliasSerializer, one.aliases)),
-        "badge_count": sum(badge.is_enabled for badge in one.badges),
+        "badge_count": sum(badge.is_enabled for badge in one.lists["badges"]),
     }
 
 
@@ -94,7 +94,7 @@ def _active(rows: Collection[Any]) -> list[Any]:
 
 
 def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:
-    return [badge for badge in one.badges if badge.type == type_]
+    return [badge for badge in one.lists["badges"] if badge.type == type_]
 
 
 def _of_user(one: WholeProfile) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _leaderboard(one: WholeProfile) -> Json:
 def earlier_facts(one: WholeProfile) -> EarlierFacts:
     profile, about = one.profile, _about(one)
     alias = one.aliases[0] if one.aliases else None
-    background = next((row.asset for row in one.backgrounds if row.is_active), None)
+    background = next((row.asset for row in one.lists["backgrounds"] if row.is_active), None)
     avatar = addresses.avatar(
         profile.user_id,
         path=profile.avatar.path if profile.avatar else "",
@@ -218,14 +218,15 @@ def earlier_facts(one: WholeProfile) -> EarlierFacts:
 
 def _about(one: WholeProfile) -> Json:
     """Return the first ABOUT_ME section, or empty texts."""
-    first = next((section for section in one.sections if section["type"] == SectionType.ABOUT_ME), None)
+    first = next((section for section in one.lists["sections"] if section["type"] == SectionType.ABOUT_ME), None)
     return first or _NO_ABOUT
 
 
 def _elsewhere(one: WholeProfile) -> dict[str, str]:
     """Return the identifier of the first widget or visible link of each group of platforms, or ""."""
-    named = [(widget.platform.lower(), widget.identifier) for widget in one.widgets]
-    named += [((link.platform_id or link.platform_type).lower(), link.url) for link in one.links if link.is_active]
+    named = [(widget.platform.lower(), widget.identifier) for widget in one.lists["widgets"]]
+    shown = _active(one.lists["links"])
+    named += [((link.platform_id or link.platform_type).lower(), link.url) for link in shown]
     return {
         name: next((value for platform, value in named if platform in platforms), "")
         for name, platforms in _IN_LOWER_CASE.items()

@@ -36,6 +36,10 @@ from lookup.shapes.sections import Alignment
 
 Json = dict[str, Any]  # Any: a JSON value
 
+# Of the lines that this release exports. Raise it with a key that earlier releases lack: a field gets its default in
+# `DEFAULTS` of its serializer, an include its `since` in the registry.
+VERSION = 1
+
 
 class UserSerializer(CompiledSerializer[UserRow]):
     """`user`: always there."""

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from accounts.plans import PREMIUM_PLANS, Plan
-from lookup.models import (
-    Alias,
-    Asset,
-    Audio,
-    Background,
-    CustomBadge,
-    GalleryItem,
-    Link,
-    Profile,
-    ProfileBadge,
-    Project,
-    Widget,
-)
+from lookup.models import Alias, Asset, CustomBadge, Profile, ProfileBadge
 from lookup.shapes import addresses
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -141,21 +130,18 @@ class ShownBadge:
 
 @dataclass
 class WholeProfile:
-    """A profile with all of its rows, each list in shown order; with hidden rows, except hidden sections."""
+    """A profile with all of its rows; with hidden rows, except hidden sections.
+
+    `lists`: the rows of each list of the registry in shown order, by its name. Any: rows as the form of the list shows
+    them.
+    """
 
     profile: Profile
     settings: dict[str, Json]
     aliases: list[Alias]
     chat_id: str | None = None
     scrobbler_name: str | None = None
-    badges: list[ShownBadge] = field(default_factory=list)
-    widgets: list[Widget] = field(default_factory=list)
-    audios: list[Audio] = field(default_factory=list)
-    backgrounds: list[Background] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    projects: list[Project] = field(default_factory=list)
-    gallery: list[GalleryItem] = field(default_factory=list)
-    sections: list[Json] = field(default_factory=list)
+    lists: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True)

@@ -319,9 +319,10 @@ def read_column(model: type[Model], name: str, *, min_length: int = 0) -> Read:
 def compiled(form: AnyField, model: type[Model], **special: Read) -> Read:
     """Compile a reader of what a serializer shows of a row of `model`; the columns say what is allowed.
 
-    `special`: readers of keys that the columns do not describe.
+    `special`: readers of keys that the columns do not describe. `DEFAULTS` of the serializer: JSON for fields that an
+    earlier export lacks.
     """
-    return read_object(compiled_fields(form, model, **special))
+    return read_object(compiled_fields(form, model, **special), getattr(form, "DEFAULTS", NOTHING))
 
 
 def compiled_fields(form: AnyField, model: type[Model], **special: Read) -> dict[str, Read]:

@@ -15,12 +15,11 @@ from django.utils import timezone
 from accounts.models import LinkedAccount, User
 from infrastructure.requests.api_json import utf8
 from lookup.documents import documents
-from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.registry import DOCUMENT_COLUMNS, INCLUDES
 from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Comment
-from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
+from lookup.serializers.current import VERSION, FeedbackSerializer, UserSerializer, comments_json
 from lookup.serializers.rows import CommentRow, UserRow
-from lookup.transfer.form import VERSION
 
 BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
@@ -112,17 +111,14 @@ def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
 
 def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes:
     """Return the line, in the order of `registry.INCLUDES`."""
-    texts = {name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)}
-    after = {name: texts.pop(name) for name in ("gallery", "sections")}
     includes = {
-        **texts,
+        **{name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)},
         "views": str(row.views).encode(),
         "aliases": aliases.encode(),
-        **after,
         "feedback": utf8(_FEEDBACK.to_json(row)),
         "comments": comments_json(row.comments, comments),
     }
     parts = [b'{"version":%d,"error":null,"user":' % VERSION, utf8(_USER.to_json(row))]
-    for name, text in includes.items():
-        parts += [b',"', name.encode(), b'":', text]
+    for name in INCLUDES:
+        parts += [b',"', name.encode(), b'":', includes[name]]
     return b"".join([*parts, b"}"])

@@ -40,14 +40,9 @@ from lookup.shapes.strict_fields import (
     read_pattern,
 )
 
-# Of the lines that this release exports. Raise it with a key that earlier releases lack, whose object gets a default.
-VERSION = 1
 MAX_ROWS = 1000  # of one kind on one profile
 
 Form = type[serializers.Serializer[Any]]  # Any: rows of each model
-
-# Lists whose rows are one model each and hold nothing but its columns, in the order of the document.
-PLAIN_LISTS = (registry.WIDGETS, registry.AUDIOS, registry.BACKGROUNDS, registry.LINKS, registry.PROJECTS)
 
 
 def rows(read: Read) -> Read:
@@ -230,24 +225,34 @@ _COMMENT = compiled(
     replyCount=_read_count,
     author=_AUTHOR,
 )
+_INCLUDES = {
+    "profile": _PROFILE,
+    "badges": rows(_BADGE),
+    "views": read_integer(0, EXACT),
+    "aliases": rows(_ALIAS),
+    "gallery": rows(_read_gallery_item),
+    "sections": rows(_read_section),
+    "feedback": read_object({"likes": _read_count, "dislikes": _read_count}),
+    "comments": read_object({"count": _read_count, "items": read_list(_COMMENT, MAX_COMMENTS)}),
+    **{
+        content.name: rows(compiled(content.form(), content.model))
+        for content in registry.LISTS.values()
+        if content.is_plain and content.form is not None
+    },
+}
+
+
+def defaults() -> dict[str, Any]:
+    """Return JSON for what a line of an earlier release may lack."""
+    return {"version": 1, **{name: [] for name, include in registry.INCLUDES.items() if include.since > 1}}
+
+
 read_line = read_object(
     {
-        "version": read_integer(1, VERSION),
+        "version": read_integer(1, current.VERSION),
         "error": _read_null,
         "user": _USER,
-        "profile": _PROFILE,
-        "badges": rows(_BADGE),
-        **{
-            content.name: rows(compiled(content.form(), content.model))
-            for content in PLAIN_LISTS
-            if content.form is not None
-        },
-        "views": read_integer(0, EXACT),
-        "aliases": rows(_ALIAS),
-        "gallery": rows(_read_gallery_item),
-        "sections": rows(_read_section),
-        "feedback": read_object({"likes": _read_count, "dislikes": _read_count}),
-        "comments": read_object({"count": _read_count, "items": read_list(_COMMENT, MAX_COMMENTS)}),
+        **{name: _INCLUDES[name] for name in registry.INCLUDES},
     },
-    {"version": 1},
+    defaults(),
 )

@@ -14,11 +14,12 @@ from django.core.exceptions import ValidationError
 from infrastructure.timestamps import milliseconds
 from lookup.documents import registry
 from lookup.models.validators import validate_target
+from lookup.serializers.current import VERSION
 from lookup.serializers.fields import AssetFacts, Mirrored
 from lookup.shapes import addresses, settings_schema
 from lookup.shapes.sections import DEFINITIONS, SectionType
 from lookup.shapes.strict_fields import Problem, Problems, joined, problems_of
-from lookup.transfer.form import VERSION, read_line
+from lookup.transfer.form import read_line
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line
 _NEWER = f"A newer release made this export: this one reads versions up to {VERSION}. Import it there."

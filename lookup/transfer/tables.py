@@ -122,7 +122,7 @@ STANDARD_BADGES = _sorted_tiers(_rows_of(registry.BADGES, ProfileBadge, type="ST
 TABLES = (
     STANDARD_BADGES,
     _rows_of(registry.BADGES, CustomBadge, type="CUSTOM"),
-    *(_rows_of(content, content.model) for content in form.PLAIN_LISTS),
+    *(_rows_of(content, content.model) for content in registry.LISTS.values() if content.is_plain),
     Table(
         Section,
         "sections",

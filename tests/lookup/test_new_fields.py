@@ -18,11 +18,11 @@ from rest_framework import serializers
 
 from accounts.models import User
 from lookup.documents import documents, registry
-from lookup.models import ProfileDocument, Section
+from lookup.models import Link, ProfileDocument, Section
 from lookup.serializers import current
 from lookup.shapes import sections, settings_schema
 from lookup.shapes.sections import SectionType
-from lookup.shapes.strict_fields import Boolean, Problems, Text, read_id, read_list, read_object
+from lookup.shapes.strict_fields import Boolean, Problems, Text, compiled, read_id, read_list, read_object
 from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
 from tests.factories.lookup import SectionFactory, main_profile, shown
@@ -173,6 +173,27 @@ def test_a_key_that_came_later_has_its_default_in_a_line_without_it() -> None:
         problems: Problems = []
         read = read_it(given, "at", problems)
         assert (problems, read if found else None) == (said, found)
+
+
+def test_a_field_of_a_row_that_came_later_has_the_default_of_its_serializer() -> None:
+    class Titled(serializers.Serializer[Link]):
+        title = serializers.CharField()
+        url = serializers.CharField()
+
+        DEFAULTS = {"title": "Untitled"}
+
+    problems: Problems = []
+    read_it = compiled(Titled(), Link)
+    assert read_it({"url": "/a"}, "links.0", problems) == {"title": "Untitled", "url": "/a"}
+    assert read_it({"url": "/a", "title": "A"}, "links.0", problems) == {"title": "A", "url": "/a"}
+    assert problems == []
+
+
+def test_a_list_that_came_later_is_empty_in_a_line_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert form.defaults() == {"version": 1}
+    later = dataclasses.replace(registry.INCLUDES["links"], since=2)
+    monkeypatch.setitem(registry.INCLUDES, "links", later)
+    assert form.defaults() == {"version": 1, "links": []}
 
 
 @pytest.mark.django_db

@@ -70,15 +70,15 @@ def _add_current(found: Rows, one: WholeProfile) -> None:
     found[current.ProfileSerializer].append(one.profile)
     found[fields.AssetSerializer] += [asset for name in one.profile.ASSETS if (asset := getattr(one.profile, name))]
     found[current.AliasSerializer] += one.aliases
-    found[current.BadgeSerializer] += one.badges
-    found[current.TierSerializer] += [tier for badge in one.badges for tier in badge.tiers]
-    found[current.WidgetSerializer] += one.widgets
-    found[current.AudioSerializer] += one.audios
-    found[current.BackgroundSerializer] += one.backgrounds
-    found[current.LinkSerializer] += one.links
-    found[current.ProjectSerializer] += one.projects
-    found[current.GalleryItemSerializer] += one.gallery
-    for section in one.sections:
+    found[current.BadgeSerializer] += one.lists["badges"]
+    found[current.TierSerializer] += [tier for badge in one.lists["badges"] for tier in badge.tiers]
+    found[current.WidgetSerializer] += one.lists["widgets"]
+    found[current.AudioSerializer] += one.lists["audios"]
+    found[current.BackgroundSerializer] += one.lists["backgrounds"]
+    found[current.LinkSerializer] += one.lists["links"]
+    found[current.ProjectSerializer] += one.lists["projects"]
+    found[current.GalleryItemSerializer] += one.lists["gallery"]
+    for section in one.lists["sections"]:
         found[current.SectionSerializer].append(section)
         found[registry.SECTION_SERIALIZERS[section["type"]]].append(section)
         if "skills" in section:
@@ -94,14 +94,14 @@ def _add_earlier(found: Rows, one: WholeProfile) -> None:
     facts = rendering.earlier_facts(one)
     found[earlier.EarlierProfileSerializer].append(facts)
     found[leaderboard.BoardProfileSerializer].append(facts)
-    found[earlier.EarlierBadgeSerializer] += [badge for badge in one.badges if badge.type == "STANDARD"]
+    found[earlier.EarlierBadgeSerializer] += [badge for badge in one.lists["badges"] if badge.type == "STANDARD"]
     for form in (earlier.EarlierCustomBadgeSerializer, leaderboard.BoardCustomBadgeSerializer):
-        found[form] += [badge for badge in one.badges if badge.type == "CUSTOM"]
-    found[earlier.EarlierLinkSerializer] += one.links
-    found[leaderboard.BoardLinkSerializer] += one.links
-    found[earlier.EarlierAudioSerializer] += one.audios
-    found[leaderboard.BoardAudioSerializer] += one.audios
-    found[earlier.EarlierBackgroundSerializer] += one.backgrounds
+        found[form] += [badge for badge in one.lists["badges"] if badge.type == "CUSTOM"]
+    found[earlier.EarlierLinkSerializer] += one.lists["links"]
+    found[leaderboard.BoardLinkSerializer] += one.lists["links"]
+    found[earlier.EarlierAudioSerializer] += one.lists["audios"]
+    found[leaderboard.BoardAudioSerializer] += one.lists["audios"]
+    found[earlier.EarlierBackgroundSerializer] += one.lists["backgrounds"]
 
 
 def _forms() -> set[Form]:
