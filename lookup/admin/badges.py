@@ -67,7 +67,6 @@ class ProfileBadgeAdmin(ProfileContentAdmin):
     list_display = ("badge", "user", "profile", "is_enabled", "selected_tier", "order", "obtained_at")
     list_filter = ("is_enabled",)
     search_fields = (*ProfileContentAdmin.search_fields, "=badge__id")
-    autocomplete_fields = ("profile", "badge")
 
 
 class CustomBadgeForm(ContentForm):
@@ -79,5 +78,4 @@ class CustomBadgeAdmin(ProfileContentAdmin):
     form = CustomBadgeForm
     list_display = ("__str__", "user", "profile", "is_enabled", "order", "created_at")
     list_filter = ("is_enabled",)
-    autocomplete_fields = ("profile", "image")
     readonly_fields = ("created_at",)

@@ -13,6 +13,7 @@ from django.http import HttpRequest
 
 from accounts.admin.audited_admin import AuditedAdmin
 from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin, by_path
+from lookup.documents import registry
 from lookup.editing import profiles
 from lookup.models import (
     Anime,
@@ -49,26 +50,21 @@ class ProjectForm(ContentForm):
 
 @admin.register(Widget)
 class WidgetAdmin(ProfileContentAdmin):
-    form = ContentForm
     list_display = ("identifier", "platform", "type", "user", "profile", "order")
 
 
 @admin.register(Audio)
 class AudioAdmin(ProfileContentAdmin):
-    form = ContentForm
     related = ("profile__user", "audio")
     list_display = ("title", "artist", "audio", "user", "profile", "order", "is_active")
     list_filter = ("is_active",)
-    autocomplete_fields = ("profile", "audio", "cover")
 
 
 @admin.register(Background)
 class BackgroundAdmin(ProfileContentAdmin):
-    form = ContentForm
     related = ("profile__user", "asset")
     list_display = ("__str__", "asset", "user", "profile", "order", "is_active")
     list_filter = ("is_active",)
-    autocomplete_fields = ("profile", "asset")
 
 
 @admin.register(Link)
@@ -77,7 +73,6 @@ class LinkAdmin(ProfileContentAdmin):
     list_display = ("__str__", "url", "user", "profile", "order", "is_active", "clicks")
     list_filter = ("is_active", "is_text")
     search_fields = (*ProfileContentAdmin.search_fields, "=url")
-    autocomplete_fields = ("profile", "icon")
     readonly_fields = ("clicks", "created_at")
 
 
@@ -85,7 +80,6 @@ class LinkAdmin(ProfileContentAdmin):
 class ProjectAdmin(ProfileContentAdmin):
     form = ProjectForm
     list_display = ("title", "url", "user", "profile", "order")
-    autocomplete_fields = ("profile", "icon")
 
 
 class SectionForm(ContentForm):
@@ -132,7 +126,17 @@ class GalleryItemAdmin(ProfileContentAdmin):
     form = GalleryItemForm
     related = ("profile__user", "asset", "section")
     list_display = ("__str__", "asset", "section", "user", "profile", "width", "order")
-    autocomplete_fields = ("profile", "section", "asset")
+
+
+def register_lists() -> None:
+    """Register the models of lists that have no admin of their own."""
+    for content in registry.LISTS.values():
+        for model in content.models:
+            if not admin.site.is_registered(model):
+                admin.site.register(model, ProfileContentAdmin)
+
+
+register_lists()
 
 
 class _EntryAdmin(CatalogueAdmin):

@@ -18,27 +18,17 @@ from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import ReadOnlyAdmin, ReadOnlyInline, columns
 from accounts.admin.users import UserAdmin
 from lookup.admin.base import ContentForm, by_path
-from lookup.documents import documents
+from lookup.documents import documents, registry
 from lookup.editing import profiles
 from lookup.models import (
-    Audio,
-    Background,
-    CustomBadge,
-    GalleryItem,
     LeaderboardEntry,
-    Link,
     Profile,
-    ProfileBadge,
     ProfileDocument,
-    Project,
-    Section,
     UserDocument,
     Visit,
-    Widget,
 )
 from lookup.shapes import settings_schema
 
-CONTENT = (ProfileBadge, CustomBadge, Widget, Audio, Background, Link, Project, Section, GalleryItem)
 _TEXTS = (
     *("name", "display_name", "description", "location", "theme", "font", "font_username"),
     *("sound_effect", "sound_effect_button"),
@@ -106,7 +96,8 @@ class ProfileAdmin(AuditedAdmin):
                     model._meta.verbose_name_plural,
                     model._default_manager.filter(profile=profile).count(),
                 )
-                for model in CONTENT
+                for content in registry.LISTS.values()
+                for model in content.models
             ),
         )
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib import admin
 from django.db.models import Model
 
 from accounts import users
 from lookup import models
-from lookup.documents import document_checks
+from lookup.admin.base import ProfileContentAdmin
+from lookup.documents import document_checks, registry
 from lookup.editing import unlocking
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory
 from tests.lookup import answers
@@ -166,6 +168,14 @@ def test_a_deleted_row_is_gone_at_once(
 def test_every_model_is_in_a_table() -> None:
     written = {one[0] for one in (*CHANGES, *ADDITIONS)} | {models.BadgeTier}
     assert written == set(apps.get_app_config("lookup").get_models()) - DERIVED
+
+
+@pytest.mark.parametrize("content", registry.LISTS.values(), ids=lambda content: content.name)
+def test_a_list_needs_no_admin_of_its_own(content: registry.ContentList) -> None:
+    for model in content.models:
+        plain = ProfileContentAdmin(model, admin.site)
+        assert plain.check() == []
+        assert admin.site.is_registered(model)
 
 
 def test_a_deleted_account_leaves_nothing_that_is_kept(filled: Filled) -> None:
