@@ -13,12 +13,13 @@ PAGES = {
     "profile_transfer": Entry("profile_transfer", "Export and import"),
     "profile_visitors": Entry("profile_visitors", "Visitors"),
 }
-# The menu: what each group holds, pages and lists by their names.
+CONTENT = "Content"
+# The menu: what each group holds, pages and lists by their names. A list that is not named here is in CONTENT.
 GROUPS = {
     "Profile": ["profile_editor", "badges", "profile_aliases", "profile_visitors"],
     "Appearance": ["profile_appearance", "backgrounds"],
     "Links and media": ["links", "profile_media", "audios"],
-    "Content": ["sections", "projects", "gallery", "widgets"],
+    CONTENT: ["sections", "projects", "gallery", "widgets"],
     "Privacy and data": ["profile_privacy", "profile_transfer"],
 }
 # These only the main profile has.

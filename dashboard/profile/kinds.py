@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 
 from accounts.http import SignedInRequest
-from dashboard.profile import editing
+from dashboard.profile import CONTENT, GROUPS, editing
 from dashboard.profile.content_forms import Words
 from dashboard.profile.section_forms import FORMS
 from lookup.documents import registry
@@ -46,8 +46,9 @@ class Kind:
         return self.words.noun or str(self.content.model._meta.verbose_name)
 
     @property
-    def template(self) -> str:
-        return f"dashboard/profile_content/rows/{self.name}.html"
+    def templates(self) -> list[str]:
+        """Return the templates of a row, the first that exists counts."""
+        return [f"dashboard/profile_content/rows/{name}.html" for name in (self.name, "plain")]
 
     def url_of(self, profile: Profile, page: str = "", **kwargs: str) -> str:
         """Return the URL of the list, or of one of its pages: add, order, row, move, switch, delete."""
@@ -55,6 +56,12 @@ class Kind:
 
 
 KINDS = {name: Kind(content) for name, content in registry.LISTS.items()}
+
+
+def menu_groups() -> dict[str, list[str]]:
+    """Return `GROUPS`, with the lists that no group names at the end of the group of content."""
+    named = {name for names in GROUPS.values() for name in names}
+    return {**GROUPS, CONTENT: [*GROUPS[CONTENT], *(name for name in KINDS if name not in named)]}
 
 
 @dataclass(frozen=True, slots=True)

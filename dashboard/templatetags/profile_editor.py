@@ -9,8 +9,8 @@ from django import template
 
 from dashboard import navigation
 from dashboard.navigation import Entry, Link
-from dashboard.profile import GROUPS, OF_THE_USER, PAGES, editing
-from dashboard.profile.kinds import KINDS
+from dashboard.profile import OF_THE_USER, PAGES, editing
+from dashboard.profile.kinds import KINDS, menu_groups
 from lookup.models import Asset, Badge, Profile
 from lookup.models import Link as LinkRow
 from lookup.page import icons, platforms, url_policy
@@ -32,7 +32,7 @@ def profile_menu(context: dict[str, Any]) -> Menu:
     """Return the menu of the edited profile; for the main one with the pages of the user too."""
     profile: Profile = context["profile"]
     menu = Menu([], [])
-    for title, names in GROUPS.items():
+    for title, names in menu_groups().items():
         entries = [_entry(name) for name in names if profile.is_main or name not in OF_THE_USER]
         links = [navigation.link(entry, context["request"].path, **editing.path_of(profile)) for entry in entries]
         if links:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.template.loader import select_template
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import AuditEvent, User
 from dashboard import versions
-from dashboard.profile.kinds import KINDS
+from dashboard.profile.kinds import KINDS, Kind, menu_groups
 from lookup.documents import registry
 from lookup.editing import aliases
 from lookup.models import Asset, Profile
@@ -46,6 +48,15 @@ def ids(editor: Editor, case: Case) -> list[str]:
 
 def picked(entry: dict[str, Any], of: dict[str, Any]) -> dict[str, Any]:
     return {name: entry.get(name) for name in of}
+
+
+def test_a_list_without_template_and_group_shows_names_under_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Kind(dataclasses.replace(registry.WIDGETS, name="awards"))
+    monkeypatch.setitem(KINDS, "awards", kind)
+    assert menu_groups()["Content"] == ["sections", "projects", "gallery", "widgets", "awards"]
+    row = select_template(kind.templates).render({"shown": {"name": "Best <engine>", "is_on": False}})
+    assert "Best &lt;engine&gt;" in row
+    assert "Off" in row
 
 
 @every_list

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, User
-from dashboard.profile import GROUPS
+from dashboard.profile import GROUPS, kinds
 from dashboard.profile import PAGES as PAGES_OF_THE_MENU
 from dashboard.profile.kinds import KINDS
 from lookup.editing import profiles
@@ -62,7 +62,7 @@ def test_pages_about_the_user_exist_beside_the_main_profile_alone(signed_in: Cli
 
 
 def test_every_page_and_list_is_in_one_group_of_the_menu(signed_in: Client) -> None:
-    named = [name for names in GROUPS.values() for name in names]
+    named = [name for names in kinds.menu_groups().values() for name in names]
     assert sorted(named) == sorted({*PAGES_OF_THE_MENU, *KINDS})
     page = page_of(signed_in.get(f"{HOME}gallery/"))
     groups = "//nav[@aria-label='Parts of the profile']//a"
