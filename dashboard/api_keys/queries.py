@@ -246,7 +246,7 @@ class Sample:
 
 
 def samples_of(permissions: Iterable[str], owner: User) -> list[Sample]:
-    """Return a command for each permission. 1 query."""
+    """Return a command for each permission that has one. 1 query."""
     linked = owner.linked_accounts.filter(kind=LinkedAccount.Kind.CHAT).values_list("external_id", flat=True)
     chat_id = linked.first() or EXAMPLE_CHAT_ID
     commands = {
@@ -260,8 +260,9 @@ def samples_of(permissions: Iterable[str], owner: User) -> list[Sample]:
         Permission.ACCOUNT: f'curl --header "Authorization: Bearer $KEY" {_url(f"lookup/username/{owner.username}")}',
     }
     return [
-        Sample(f"sample-{place}", Permission(name).label, commands[Permission(name)])
-        for place, name in enumerate(permissions)
+        Sample(f"sample-{place}", permission.label, commands[permission])
+        for place, permission in enumerate(map(Permission, permissions))
+        if permission in commands
     ]
 
 
