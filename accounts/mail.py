@@ -1,6 +1,6 @@
 """Sends all emails: with the headers of automatic mail, and few to one address.
 
-An address gets at most 5 emails an hour and 20 a day, of all kinds together. Pages answer the same whether an email
+An address gets at most 5 emails an hour and 20 a day, of all kinds together. Pages answer alike whether an email
 was sent or held back: what an address has received says whether it has an account.
 """
 

@@ -1,6 +1,6 @@
 """Refuses to start with unsafe settings. Each problem is one sentence.
 
-`check --deploy` reports the same problems of the settings. ALLOW_UNSAFE_START allows single ones, for measurements and
+`check --deploy` reports these problems of the settings too. ALLOW_UNSAFE_START allows single ones, for measurements and
 tests.
 """
 

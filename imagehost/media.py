@@ -120,7 +120,7 @@ DOC_TYPE = 0x4282
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What the prober finds in a file.
+    """The prober's findings about a file.
 
     `width`, `height`: pixels as shown, after rotation; 0 for sounds and fonts. `duration_ms`: of videos, animations and
     sounds; None where the file does not contain it. `frames`: of images, 1 or more; else None.

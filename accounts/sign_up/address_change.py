@@ -1,6 +1,6 @@
 """Another address for a sign-up whose code does not come.
 
-It looks the same whether the first address, or the next one, has an account: allauth makes no account for a sign-up
+It looks alike whether the first address, or the next one, has an account: allauth makes no account for a sign-up
 with a known address, so such a sign-up keeps its username and password hash in the session, and becomes an account as
 soon as its address is changed to a new one.
 """

@@ -38,7 +38,7 @@ class BackupFailed(Exception):
 
 
 class BackupRunning(BackupFailed):
-    """Another one into the same folder; it says itself how it ends."""
+    """Another backup into this folder is running; it says itself how it ends."""
 
 
 def make(directory: Path, *, now: datetime, kept: int = 0) -> Path:

@@ -1,7 +1,7 @@
 """An e-mail to the operators when a job keeps failing or is late for long, and one when it works again.
 
 A job's row notes whether its failure is reported. A conditional UPDATE changes it before the e-mail is sent, so two
-runners never send the same report, and changes it back where the mail server fails: the next run retries.
+runners never send one report twice, and changes it back where the mail server fails: the next run retries.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Rule = TypeVar("Rule", bound=RuleLike)
 
 
 class FileLike(Protocol):
-    """What rules match: the detected type, the stored extension and the original name."""
+    """The file that rules match: its detected type, the stored extension and the original name."""
 
     @property
     def mime(self) -> str: ...

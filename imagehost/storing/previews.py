@@ -261,7 +261,7 @@ def _end_turn(file: File, *, spent: float, busy: timedelta = timedelta(0)) -> No
 
 @dataclass
 class _Turn:
-    """What a claim has `spent` of its owner's turn: seconds of a processor."""
+    """A claim's part of its owner's turn. `spent`: seconds of a processor."""
 
     spent: float = 0.0
 

@@ -43,7 +43,7 @@ PREVIEW_SECONDS = 3600  # in caches; not longer: the file may be deleted, or mov
 @csrf_exempt  # no cookie decides anything: a POST is 405
 @require_safe
 def file_page(request: HttpRequest, name: str) -> HttpResponse:
-    """GET /files/{name}."""
+    """Show the page of a file: GET /files/{name}."""
     file = _found_file(name)
     if file.folder is not None and not _may_see(request, file.folder):
         return _password_form(request, file.folder, file_name=file.name)
@@ -103,7 +103,7 @@ def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
-    """GET /folders/{id}; POST with the password."""
+    """Show the page of a folder: GET /folders/{id}; POST with the password."""
     folder = _found_folder(request, folder_id)
     if request.method == "POST":
         return _unlocked(request, folder)
@@ -130,7 +130,7 @@ def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpRespo
 @csrf_exempt  # as for files
 @require_safe
 def album_page(request: HttpRequest, link: str) -> HttpResponse:
-    """GET /files/albums/{link}."""
+    """Show the page of an album: GET /files/albums/{link}."""
     album = album_pages.find(link)
     page = album and album_pages.page_of_album(
         album, request.GET.get("page", "1"), may_see=lambda folder: _may_see(request, folder)

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class Membership(Enum):
-    """What the platform says of an id."""
+    """The platform's answer about an id."""
 
     MEMBER = "member"
     NOT_MEMBER = "notMember"

@@ -87,7 +87,7 @@ class Liveness:
 
 
 class SessionState(Enum):
-    """What the worker may expect of its session: `Session.state` decides it at each question.
+    """The state of a worker's session, which `Session.state` decides at each call.
 
     ```
     CLOSED ──started──▶ ABSENT ──GUILD_CREATE──▶ GATHERING ──last chunk──▶ READY ◀──silence, answer──▶ SILENT

@@ -129,7 +129,7 @@ class Stream(abc.ABC):
 
 
 class BlockingStream(Stream):
-    """For WSGI: each waits in a thread of the server."""
+    """A stream for WSGI, which waits in a thread of the server."""
 
     def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
         super().__init__(presence=presence, key=key, last_event_id=last_event_id)
@@ -155,7 +155,7 @@ class BlockingStream(Stream):
 
 
 class AsyncStream(Stream):
-    """For ASGI: all wait in one event loop."""
+    """A stream for ASGI, where all wait in one event loop."""
 
     def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
         super().__init__(presence=presence, key=key, last_event_id=last_event_id)

@@ -44,7 +44,7 @@ class News:
 
 @dataclass(eq=False, slots=True)
 class Watch:
-    """Of one stream. `listener` is called from another thread whenever `news` or `is_over` have changed.
+    """The watch of one stream. `listener` is called from another thread whenever `news` or `is_over` have changed.
 
     `news`: the newest; None until the first look. `is_over`: no more will come. `lacks_banner`: the store has no banner
     of the member.
@@ -87,7 +87,7 @@ def _news(event: str, body: bytes) -> News:
 
 
 class Hub:
-    """See the module. `opened` makes the store, in the thread that uses it."""
+    """All watches of this process. `opened` makes the store, in the thread that uses it."""
 
     def __init__(self, opened: Callable[[], PresenceStore]) -> None:
         self._opened = opened

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Batch:
-    """What one call in the background writes. `stamp`: None for none."""
+    """The records that one call in the background writes. `stamp`: None for none."""
 
     changed: list[int]
     dumped: list[int]  # of the dump
@@ -51,8 +51,8 @@ class Phase(Enum):
 
 
 class Flusher:
-    """Of a worker that leads. `generation`: of its records, 0 before its first dump; `completed`: the last one that is
-    written whole, 0 where there is none.
+    """The writer of a leading worker. `generation`: of its records, 0 before its first dump; `completed`: the last one
+    that is written whole, 0 where there is none.
 
     Each write has a mark, and before the next one the store must still show it. Else the store came back with an older
     snapshot: then every member is written again under a newer generation.

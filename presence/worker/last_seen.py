@@ -88,7 +88,7 @@ def _upsert(rows: list[tuple[int, datetime]]) -> None:
 
 
 class LastSeen:
-    """What the worker that writes knows of them, from the earlier writer's records and the database."""
+    """Last timestamps that the writing worker knows, from the earlier writer's records and the database."""
 
     def __init__(self, roster: Roster, store: PresenceStore, background: Background, database: Background) -> None:
         self._roster, self._store, self._background, self._database = roster, store, background, database

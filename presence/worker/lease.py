@@ -76,7 +76,7 @@ class Lease:
 
 
 class Follower:
-    """What a worker keeps while another one writes: the changes that the store may lack once that one ends.
+    """The changes that a worker keeps while another one writes, which the store may lack once that one ends.
 
     A worker that takes over knows them all, so what the store holds besides them is up to date already. It can stamp at
     once, however many members there are, and write every record under its own generation while readers are served.

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class State(Enum):
-    """What a worker does. Session, lease and store change by themselves, so `state_of` decides it at each question.
+    """The state of a worker. Session, lease and store change by themselves, so `state_of` decides it at each call.
 
     ```
     session    no term       a term

@@ -1,4 +1,4 @@
-"""manage.py delete_accounts: the job that deletes the accounts whose owners asked for it a week ago, and those whose
+"""manage.py delete_accounts: the job that deletes the accounts whose owners asked for it a week ago, and accounts whose
 address was never confirmed."""
 
 import logging

@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
 def _note(started_at: datetime, outcome: Path | Exception) -> None:
     """Write the outcome for /metrics. The row is held for that only: a lock in the directory keeps other backups away,
-    and one into another directory may run at the same time."""
+    and one into another directory may run concurrently."""
     jobs.let_go_of_connections()
     with transaction.atomic():
         lease = jobs.take(name=backups.RUN, length=timedelta(0), by=jobs.new_holder())

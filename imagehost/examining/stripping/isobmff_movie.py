@@ -38,7 +38,7 @@ _HANDLER_NAME = 24  # bytes of hdlr before the name
 
 @dataclass
 class Movie:
-    """What the tracks of a film are. `kept`, `removed`: their ids; `coverage`: the bytes of kept samples.
+    """The tracks of a film. `kept`, `removed`: their ids; `coverage`: the bytes of kept samples.
 
     `layouts`: of H.264 and HEVC, by the numbers of the track and of the sample entry.
     """
