@@ -205,14 +205,14 @@ class Answer:
         return {"cause": _html(row.cause), "fix": _html(row.fix), "guide": _guide(row)} if row else None
 
 
-def send(explorer: Explorer, values: Mapping[str, str], key: str, *, beside: HttpRequest) -> Answer:
-    """Call the endpoint's view with `key`, as a request from the address of `beside`. It counts as any other."""
+def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpRequest) -> Answer:
+    """Call the endpoint's view with `key`, as a request from the address of `like`. It counts as any other."""
     path, query = explorer.address(values, encoded)
     header, before = explorer.key_header
     environ: dict[str, Any] = {
-        name: beside.META[name]
+        name: like.META[name]
         for name in ("SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "REMOTE_ADDR", "HTTP_HOST", "wsgi.url_scheme")
-        if name in beside.META
+        if name in like.META
     }
     environ |= {
         "REQUEST_METHOD": "GET",

@@ -74,7 +74,7 @@ def explore(request: HttpRequest, name: str) -> HttpResponse:
     values, answer = request.POST.dict() or initial, None
     if form.is_valid():
         values = form.texts()
-        answer = explorer.send(found, values, request.POST.get("key", "").strip(), beside=request)
+        answer = explorer.send(found, values, request.POST.get("key", "").strip(), like=request)
     curl = found.curl(values, explorer.encoded)
     context = {"explorer": found, "page": found.page, "form": form, "curl": curl, "answer": answer}
     response = render(request, "docs/explorer.html", {**context, "groups": contents.groups()})

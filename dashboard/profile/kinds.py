@@ -65,7 +65,7 @@ def menu_groups() -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRow:
     """A row with its position in the list and the URLs of its page and of its forms."""
 
     row: Row
@@ -86,7 +86,7 @@ class Group:
     """Rows that share one order. `title` is empty for an undivided list."""
 
     title: str
-    rows: list[Shown]
+    rows: list[ShownRow]
 
 
 def groups_of(kind: Kind, profile: Profile) -> list[Group]:
@@ -122,9 +122,9 @@ def page_address(profile: Profile) -> str:
     return reverse("profile_page", args=[profile.user.username if profile.is_main else profile.alias.name.name])
 
 
-def _shown(kind: Kind, profile: Profile, rows: Sequence[Row]) -> list[Shown]:
+def _shown(kind: Kind, profile: Profile, rows: Sequence[Row]) -> list[ShownRow]:
     return [
-        Shown(
+        ShownRow(
             row=row,
             name=name_of(row),
             number=number,

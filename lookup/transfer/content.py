@@ -54,7 +54,7 @@ def facts_of(row: Asset) -> AssetFacts:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenProfiles:
     """`profiles`: the main profiles, by user. `new`: the profiles of new users with everything on them, by profile: no
     row has to be read to render them."""
 
@@ -63,7 +63,7 @@ class Written:
     new: dict[str, WholeProfile]
 
 
-def write(lines: list[Line], people: People, claims: Claims) -> Written:
+def write(lines: list[Line], people: People, claims: Claims) -> WrittenProfiles:
     """Write the profiles of the lines with everything on them."""
     uploads = Uploads(lines, people.authors)
     rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
@@ -73,7 +73,7 @@ def write(lines: list[Line], people: People, claims: Claims) -> Written:
     deleted = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before sections
     listed = {table.model: _write_rows(table, lines, uploads, claims, deleted[table.name]) for table in TABLES}
     new = [row for row in rows if row.user_id not in claims.users]
-    return Written(people, profiles, _whole(new, people, listed))
+    return WrittenProfiles(people, profiles, _whole(new, people, listed))
 
 
 def _whole(profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]]) -> dict[str, WholeProfile]:

@@ -10,7 +10,7 @@ from infrastructure.timestamps import milliseconds
 from lookup.documents import bulk, counters, rendering
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches
-from lookup.transfer.content import Written
+from lookup.transfer.content import WrittenProfiles
 from lookup.transfer.people import kept
 from lookup.transfer.reading import Json, Line
 
@@ -24,7 +24,7 @@ _DOCUMENT_COLUMNS = (
 )
 
 
-def write(lines: list[Line], claims: Claims, written: Written) -> None:
+def write(lines: list[Line], claims: Claims, written: WrittenProfiles) -> None:
     """Add and change comments; never remove other users' comments, votes, likes and replies.
 
     So a total is what the line says, or what is stored where that is more.
