@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from accounts.plans import LARGEST_BODY, MEGABYTE
-from infrastructure.once import Once
+from infrastructure.once import once
 
 CHUNK = 65_536  # bytes
 LARGE = 65_536  # bytes; a larger body is an upload
@@ -27,7 +27,7 @@ UPLOAD_PAGES = ("/dashboard/imagehost/upload/", "/dashboard/profile/")
 HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a large body where as many are read already
 
 
-@Once
+@once
 def _places() -> threading.BoundedSemaphore:
     """Of this process. Made at the first use: servers import this module before there are settings."""
     return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))

@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from dashboard.client_apps.code_colours import coloured
 from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import button_kit, expansion, explorer
-from infrastructure.once import Once
+from infrastructure.once import once
 
 LABELS = {
     "sh": "curl",
@@ -122,7 +122,7 @@ def plain(inline: Token) -> str:
     )
 
 
-@Once
+@once
 def _parser() -> MarkdownIt:
     """Return the parser of all threads, with its tables of rules: it fills them at the first use, and another thread
     would find half of them."""

@@ -10,13 +10,13 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiYamlRenderer
 
-from infrastructure.once import Once
+from infrastructure.once import once
 
 JSON = dict[str, Any]  # any part of the document
 _REFERENCE = "#/components/schemas/"
 
 
-@Once
+@once
 def document() -> JSON:
     """Return the OpenAPI document of everything under /api/ but the protocol's endpoints. Its generator keeps state
     outside, and fails where two threads use it."""

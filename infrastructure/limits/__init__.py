@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from prometheus_client import Counter
 
 from infrastructure import timestamps
-from infrastructure.once import Once
+from infrastructure.once import once
 from infrastructure.settings_cache import from_settings
 
 MINUTE = timedelta(minutes=1)
@@ -252,7 +252,7 @@ def whole(seconds: float) -> int:
     return max(math.ceil(seconds), 1)
 
 
-@Once
+@once
 def _store() -> LimitStore:
     store: LimitStore = import_string(settings.LIMIT_STORE)()
     return store

@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from infrastructure.once import Once
+from infrastructure.once import once
 from infrastructure.requests import client_address
 from infrastructure.settings_cache import from_settings
 from lookup.visits import database_store
@@ -44,7 +44,7 @@ class VisitStore(Protocol):
         """Write the counts to the tables. Idempotent and safe in several processes at once."""
 
 
-@Once
+@once
 def _store() -> VisitStore:
     store: VisitStore = import_string(settings.VISIT_STORE)()
     return store

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from infrastructure import http_client
 from infrastructure.http_client import NoAnswer
-from infrastructure.once import Once
+from infrastructure.once import once
 from presence.circuit import Circuit
 from presence.store.store import Profile
 
@@ -92,7 +92,7 @@ def source() -> ProfileSource | None:
     return _http_source(chat.profile_url, chat.profile_header) if chat.profile_url else None
 
 
-@Once
+@once
 def _http_source(url: str, header: str) -> HttpSource:
     return HttpSource(url, header)
 

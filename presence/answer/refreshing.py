@@ -17,7 +17,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 from django.db import connections
 
-from infrastructure.once import Once
+from infrastructure.once import once
 from presence.answer import profiles, rest
 from presence.answer.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.answer.rest import RestUnavailable
@@ -127,7 +127,7 @@ def _renew_banner(chat_id: int, now: datetime) -> None:
         connections.close_all()
 
 
-@Once
+@once
 def _pause() -> Circuit:
     """Open while no banner can be read."""
     return Circuit()
@@ -205,7 +205,7 @@ def _end(kind: str, chat_id: int, future: Future[None]) -> None:
         logger.error("Reading a %s failed.", kind, exc_info=error)
 
 
-@Once
+@once
 def _threads() -> ThreadPoolExecutor:
     """Return the threads, made at the first use, after a server has forked."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")

@@ -18,7 +18,7 @@ from accounts import rate_limits
 from infrastructure import http_client, limits
 from infrastructure.http_client import Answer, NoAnswer
 from infrastructure.limits import LimitsUnavailable, Window
-from infrastructure.once import Once
+from infrastructure.once import once
 from presence.circuit import Circuit
 
 BUCKET, BANNER_BUCKET = rate_limits.CHAT_REST.of(), rate_limits.CHAT_REST_USERS.of()
@@ -124,7 +124,7 @@ def _seconds(headers: Mapping[str, str]) -> float:
     return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
 
 
-@Once
+@once
 def _circuit(api_url: str) -> Circuit:
     """Return the circuit of the platform at this address."""
     return Circuit()

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from config.web import request_body
-from infrastructure.once import Once
+from infrastructure.once import once
 from tests.support.threads import together
 
 pytestmark = pytest.mark.once
@@ -18,7 +18,7 @@ def test_concurrent_first_calls_make_one() -> None:
     second = threading.Barrier(2)
     made = []
 
-    @Once
+    @once
     def thing(name: str) -> object:
         with contextlib.suppress(threading.BrokenBarrierError):
             second.wait(timeout=0.2)  # for another call inside, which there must not be
