@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,11 +35,6 @@ logger = logging.getLogger("access")
 @from_settings
 def is_on() -> bool:
     return bool(settings.ACCESS_LOG)
-
-
-def note(line: Line) -> None:
-    """Log a request. Call it only where `is_on`."""
-    buffer.note((time.time(), line))
 
 
 def write(noted: list[tuple[float, Line]]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from time import perf_counter
 from typing import Any
@@ -72,7 +73,7 @@ class AnsweredRequest:
         if access_log.is_on():
             seconds = perf_counter() - self.began_at
             line = (self.context, self.method, self.route, self.path, self.status, seconds, size, self.address)
-            access_log.note(line)
+            access_log.buffer.note((time.time(), line))
         if self.context.span is not None:
             tracing.end(self.context, self.method, self.route, self.status)
 
