@@ -52,14 +52,10 @@ _COLUMNS = (
 )
 
 
+@from_settings
 def fingerprint() -> str:
     """Return a digest of the forms and URLs that documents are rendered with; with another one they are stale."""
-    return _fingerprint(forms())
-
-
-@from_settings
-def _fingerprint(of_forms: str) -> str:
-    parts = (of_forms, settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
+    parts = (forms(), settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
