@@ -31,7 +31,7 @@ PORT = env.integer("PORT", 8000, at_most=65_535)
 BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else f"http://{HOST}:{PORT}")
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
-# Hosts with their ports, as the Host header has them: `config.web.hosts`. Django compares the names without ports.
+# Hosts with their ports, as the Host header has them: `config.web.door`. Django compares the names without ports.
 HOSTS = [_base.netloc.lower(), *env.hosts("ALLOWED_HOSTS")]
 if EMBEDDED:
     HOSTS += [f"{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")]

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.exception import response_for_exception
 from django.core.handlers.wsgi import WSGIRequest
@@ -21,9 +23,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
-from config.web import hosts
 from infrastructure.requests import client_address, request_context
 from infrastructure.requests.errors import Forbidden
+from infrastructure.settings_cache import from_settings
 
 FILES = ("/media/", "/uploads/")  # uploaded ones, whose view answers a NUL byte itself
 PRESENCE = "/api/lookup/presence/"  # its documented answer to a bad user id is 400
@@ -60,11 +62,11 @@ class Visit:
         meta = self._meta
         if self.address is None:
             return _forbidden
-        host = hosts.of(meta)
-        if host not in hosts.served():
+        host = host_of(meta)
+        if host not in served_hosts():
             return _bad_host
         refuse = _refusal_of_nul_byte(meta)
-        if refuse and (host not in hosts.of_endpoints() or meta["PATH_INFO"].startswith(FILES)):
+        if refuse and (host not in hosts_of_endpoints() or meta["PATH_INFO"].startswith(FILES)):
             return None
         return refuse
 
@@ -79,6 +81,33 @@ class Visit:
             address=self.address or "",
             began_at=self.began_at,
         )
+
+
+def host_of(meta: Mapping[str, Any]) -> str:
+    """Return the host that a request names, in lower case; without the header that of the server, with its port."""
+    host: str | None = meta.get("HTTP_HOST")
+    return f"{meta['SERVER_NAME']}:{meta['SERVER_PORT']}".lower() if host is None else host.lower()
+
+
+@from_settings
+def served_hosts() -> frozenset[str]:
+    """Return HOSTS, those without a port also with the default port of the scheme.
+
+    ALLOWED_HOSTS of Django does not look at ports.
+    """
+    return _with_default_port(settings.HOSTS)
+
+
+@from_settings
+def hosts_of_endpoints() -> frozenset[str]:
+    """Return the served hosts without the one that only serves files."""
+    content, base = urlsplit(settings.IMAGE_CDN_URL).netloc.lower(), urlsplit(settings.BASE_URL).netloc.lower()
+    return served_hosts() if content == base else served_hosts() - _with_default_port([content])
+
+
+def _with_default_port(hosts: list[str]) -> frozenset[str]:
+    port = 443 if settings.HTTPS else 80
+    return frozenset([*hosts, *(f"{host}:{port}" for host in hosts if urlsplit(f"//{host}").port is None)])
 
 
 def failed(environ: dict[str, Any], error: Exception) -> HttpResponse:

@@ -17,7 +17,7 @@ from django.urls import URLResolver, get_resolver
 
 from config import views
 from config.observability import observation
-from config.web import compression, door, hosts, request_body
+from config.web import compression, door, request_body
 from config.web.door import Visit
 from infrastructure.databases import database_connections
 from infrastructure.requests import request_context
@@ -80,8 +80,8 @@ def find(environ: dict[str, Any]) -> Call | None:
     found = routes().find(path if path.isascii() else get_path_info(environ))
     if found is None or _is_refused_by_page(path, environ):
         return None
-    host = hosts.of(environ)
-    if host not in hosts.of_endpoints() and host in hosts.served():
+    host = door.host_of(environ)
+    if host not in door.hosts_of_endpoints() and host in door.served_hosts():
         return None  # it only serves files
     (view, route), parameters = found
     visit = Visit(environ)

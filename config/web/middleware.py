@@ -26,7 +26,7 @@ from accounts.sign_up import waiting_apps
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
-from config.web import compression, door, hosts, request_body
+from config.web import compression, door, request_body
 from config.web.door import Visit
 from imagehost.views import content
 from infrastructure.requests import content_security, request_context
@@ -162,7 +162,7 @@ class ContentMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-        if request.get_host().lower() not in hosts.of_endpoints():
+        if request.get_host().lower() not in door.hosts_of_endpoints():
             urls = "imagehost.content_urls"
         elif request.path_info.startswith(door.FILES):
             urls = settings.ROOT_URLCONF

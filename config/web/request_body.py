@@ -33,17 +33,6 @@ def _places() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
 
 
-def is_large(environ: Mapping[str, Any]) -> bool:
-    """Return whether a thread may wait for the body: it has more than LARGE bytes, or the client has yet to send it.
-
-    A chunked body does not say how long it is.
-    """
-    if "HTTP_EXPECT" in environ:
-        return True
-    length = environ.get("CONTENT_LENGTH") or ""
-    return int(length) > LARGE if length.isascii() and length.isdigit() else "HTTP_TRANSFER_ENCODING" in environ
-
-
 def is_too_large_for_its_page(environ: Mapping[str, Any]) -> bool:
     """Return whether the announced length is too large for the page. Django reads no body without one."""
     length = environ.get("CONTENT_LENGTH") or ""
@@ -53,10 +42,8 @@ def is_too_large_for_its_page(environ: Mapping[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def place(environ: dict[str, Any]) -> Iterator[None]:
-    """Hold a place for the request's body while it is served; set `HAS_NO_PLACE` where there is none."""
-    if not is_large(environ):
-        yield
-    elif _places().acquire(blocking=False):
+    """Hold a place for a large body while its request is served; set `HAS_NO_PLACE` where there is none."""
+    if _places().acquire(blocking=False):
         try:
             yield
         finally:

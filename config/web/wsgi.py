@@ -50,7 +50,7 @@ def serve(environ: dict[str, Any], start_response: Any, django: WSGIApplication 
     if "charset" in content_type.lower() or "*" in content_type:
         parameters = content_type.split(";")
         environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
-    if not request_body.is_large(environ):
+    if not _may_wait_for_body(environ):
         return _answer(environ, start_response, django or django_application)
     with request_body.place(environ):
         return _answer(environ, start_response, django or django_application)
@@ -63,6 +63,15 @@ def _answer(environ: dict[str, Any], start_response: Any, django: WSGIApplicatio
     status = f"{found.status} {responses.get(found.status, 'Unknown Status Code')}"
     start_response(status, list(found.headers.items()))
     return [found.body]
+
+
+def _may_wait_for_body(environ: dict[str, Any]) -> bool:
+    """Return whether the body is large, or the client has yet to send it. A chunked body does not say its length."""
+    if "HTTP_EXPECT" in environ:
+        return True
+    length = environ.get("CONTENT_LENGTH") or ""
+    is_number = length.isascii() and length.isdigit()
+    return int(length) > request_body.LARGE if is_number else "HTTP_TRANSFER_ENCODING" in environ
 
 
 def _names_a_codec(parameter: str) -> bool:

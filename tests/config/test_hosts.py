@@ -13,7 +13,7 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from config.web import hosts
+from config.web import door
 from tests.factories.accounts import UserFactory
 
 BASE = "http://127.0.0.1:8000"
@@ -55,7 +55,7 @@ def test_a_host_is_served_as_a_whole_or_refused(host: str, is_served: bool, path
 
 def test_the_default_port_of_https_is_none_too(settings: Settings) -> None:
     settings.HTTPS, settings.HOSTS = True, ["id.example.org", "admin.example.org:8443"]
-    assert hosts.served() == {"id.example.org", "id.example.org:443", "admin.example.org:8443"}
+    assert door.served_hosts() == {"id.example.org", "id.example.org:443", "admin.example.org:8443"}
 
 
 @pytest.mark.django_db
