@@ -8,10 +8,8 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts and keys"
 
     def ready(self) -> None:
-        from infrastructure.databases import database_connections  # once apps are loaded
+        from infrastructure.databases import statements  # once apps are loaded
         from infrastructure.metrics import engine_time  # once apps are loaded
 
-        connection_created.connect(
-            database_connections.hold, dispatch_uid="infrastructure.databases.database_connections"
-        )
+        connection_created.connect(statements.hold, dispatch_uid="infrastructure.databases.statements")
         connection_created.connect(engine_time.watch, dispatch_uid="infrastructure.metrics.engine_time")

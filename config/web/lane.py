@@ -19,7 +19,7 @@ from config import views
 from config.observability import observation
 from config.web import compression, door, request_body
 from config.web.door import Visit
-from infrastructure.databases import database_connections
+from infrastructure.databases import statements
 from infrastructure.requests import request_context
 from infrastructure.requests.http_messages import Answer, Request
 from infrastructure.settings_cache import from_settings
@@ -111,7 +111,7 @@ def _answer_of(response: HttpResponse) -> Answer:
 
 def _let_go() -> None:
     """Release the thread's connection as Django does after a request."""
-    held = database_connections.of_thread()
+    held = statements.thread_connection()
     if held.in_atomic_block:
         return
     if "pool" in held.settings_dict["OPTIONS"]:

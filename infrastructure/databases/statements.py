@@ -3,6 +3,10 @@
 On PostgreSQL they go past the cursors of Django and psycopg, which take longer than a short statement does, to libpq
 itself; on SQLite to its connection, which keeps prepared statements. Inside a transaction, and where queries are
 counted or wrapped, they go through Django's cursor: a transaction of Django's begins with its first query.
+
+Connections to PostgreSQL end with the threads that hold them. A server starts and ends threads as requests come.
+Django's connections refer to themselves, so Python would collect those of ended threads only now and then, and the
+database would count connections that nothing can use.
 """
 
 from __future__ import annotations
@@ -10,16 +14,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from time import perf_counter
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from infrastructure.databases import database_connections
 from infrastructure.metrics import engine_time
 from infrastructure.settings_cache import from_settings
 
@@ -39,6 +43,33 @@ Values = Sequence[bytes | None]  # as PostgreSQL reads them
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
 _NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: lost (PgBouncer, DISCARD), or a migration changed its columns
+
+_thread = threading.local()
+
+
+class _Held:
+    """Closes a connection when its thread ends, as Python then drops the thread's locals."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+def thread_connection() -> BaseDatabaseWrapper:
+    """Return Django's connection of this thread, found without the checks that `connections` does at each use."""
+    found: BaseDatabaseWrapper | None = getattr(_thread, "found", None)
+    if found is None:
+        found = _thread.found = connections[DEFAULT_DB_ALIAS]
+    return found
+
+
+def hold(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Receive Django's `connection_created`. Connections of a pool go back to it after each request."""
+    if connection.vendor == "postgresql" and "pool" not in connection.settings_dict["OPTIONS"]:
+        held = [one for one in getattr(_thread, "held", []) if not one.connection.closed]
+        _thread.held = [*held, _Held(connection.connection)]
 
 
 class Statement:
@@ -67,7 +98,7 @@ class Statement:
 
     def all(self, *values: Value) -> list[Row]:
         """Return all rows. 1 query. Raises Django's database errors."""
-        database = database_connections.of_thread()
+        database = thread_connection()
         if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
             return self._through_django(values)
         if not engine_time.is_on():

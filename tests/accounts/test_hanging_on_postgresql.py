@@ -16,7 +16,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from infrastructure.databases import database_connections
+from infrastructure.databases import statements
 from infrastructure.databases.postgresql import deadline
 from infrastructure.databases.postgresql.base import DatabaseWrapper
 from infrastructure.databases.postgresql.deadline import NoAnswer
@@ -87,7 +87,7 @@ def wrapper(server: Server, **options: object) -> DatabaseWrapper:
 def database(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[BaseDatabaseWrapper]:
     """Django's connection to the server, which statements by hand take, too."""
     through = wrapper(server)
-    monkeypatch.setattr(database_connections, "of_thread", lambda: through)
+    monkeypatch.setattr(statements, "thread_connection", lambda: through)
     yield through
     server.go_on()
     through.close()
