@@ -99,7 +99,8 @@ class Statement:
     def all(self, *values: Value) -> list[Row]:
         """Return all rows. 1 query. Raises Django's database errors."""
         database = thread_connection()
-        if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
+        is_wrapped = database.force_debug_cursor or database.execute_wrappers not in engine_time.OWN_WRAPPERS
+        if database.in_atomic_block or is_wrapped:
             return self._through_django(values)
         if not engine_time.is_on():
             return self._directly(database, values)

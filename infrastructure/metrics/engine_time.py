@@ -73,7 +73,4 @@ def watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
         connection.execute_wrappers.remove(timed)
 
 
-def is_wrapped(connection: BaseDatabaseWrapper) -> bool:
-    """Return whether anything but this module wraps the connection's statements."""
-    wrappers = connection.execute_wrappers
-    return bool(wrappers) and (len(wrappers) > 1 or wrappers[0] is not timed)
+OWN_WRAPPERS: tuple[list[Any], ...] = ([], [timed])  # of a connection whose statements nothing but this module wraps
