@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from infrastructure.databases import batches
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 
 # Whether the owner of a disabled key may enable it depends on who disabled it (`api_keys.keys`): these events stay.
 KEPT_FOR_EVER = ("api_key:disabled",)
@@ -58,7 +58,7 @@ def event(verb: str, *, by: User | None, on: models.Model, reason: str = "", **d
         object_name=str(on)[:255],
         reason=reason,
         data=data,
-        address=client_address.current.get(),
+        address=request_context.address(),
     )
 
 

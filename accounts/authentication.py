@@ -12,7 +12,7 @@ from accounts import rate_limits
 from accounts.api_keys import records, uses
 from infrastructure import hashing, limits
 from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
-from infrastructure.requests import client_address, http_messages, request_context
+from infrastructure.requests import http_messages, request_context
 from infrastructure.requests.errors import (
     AddressRateLimited,
     ApiError,
@@ -38,7 +38,7 @@ class ApiRequest(HttpRequest):
 
 def address_window() -> Window:
     """Return the window of the address that the request being served came from."""
-    return rate_limits.API_ADDRESS.of(client_address.current.get())
+    return rate_limits.API_ADDRESS.of(request_context.address())
 
 
 def count_address() -> None:

@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts import api_view, rate_limits
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import client_address, content_security, request_context
+from infrastructure.requests import content_security, request_context
 from infrastructure.requests.errors import NOTHING
 from infrastructure.requests.http_messages import Answer, Request
 from oidc_provider.applications import clients
@@ -126,7 +126,7 @@ def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:
 def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool = False) -> Answer | None:
     """Return the answer for an address over its limit, or while requests cannot be counted; else None."""
     try:
-        seconds_left = limits.hit(rate_limits.PROTOCOL.of(f"{endpoint}:{client_address.current.get()}"))
+        seconds_left = limits.hit(rate_limits.PROTOCOL.of(f"{endpoint}:{request_context.address()}"))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         if is_answered_uncounted:

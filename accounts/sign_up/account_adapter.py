@@ -21,7 +21,7 @@ from accounts.credentials import find_user, note_failure
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 from accounts.sign_up import address_change, known_devices, passwords, waiting_apps
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 
 username_validators = [username_validator]
 
@@ -94,7 +94,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Return the name, with the known device or else the network that it is typed in."""
         login = _login_of(credentials)
         address = self.get_client_ip(request)
-        place = known_devices.key_for(request, login) or client_address.network_of(address) or address
+        place = known_devices.key_for(request, login) or request_context.network_of(address) or address
         return f"{login.lower()} {place}"
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
@@ -115,7 +115,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return proved is not None and proved.pk == user.pk
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address.of(request.META) or ""
+        return request_context.address_of(request.META) or ""
 
 
 def _login_of(credentials: dict[str, Any]) -> str:

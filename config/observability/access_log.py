@@ -15,7 +15,7 @@ from django.conf import settings
 
 from config.observability import redaction
 from config.observability.logs import timestamp
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 from infrastructure.requests.request_context import RequestContext
 from infrastructure.settings_cache import from_settings
 from infrastructure.write_behind import WriteBehindBuffer
@@ -25,8 +25,8 @@ MOST_LINES = 100_000  # in memory
 AT_ONCE = 4_000  # bytes: what a pipe takes as one piece (PIPE_BUF), so that lines of several processes do not mix
 LONGEST_PATH, LONGEST_NAME = 1_000, 64  # characters
 
-# Context, method, route, path, status, seconds, bytes, address.
-Line = tuple[RequestContext, str, str, str, int, float, int, str]
+# Context, method, route, path, status, seconds, bytes.
+Line = tuple[RequestContext, str, str, str, int, float, int]
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 logger = logging.getLogger("access")
@@ -57,7 +57,7 @@ def _joined(texts: Iterator[str]) -> Iterator[str]:
 
 
 def _text(ended_at: float, line: Line) -> str:
-    context, method, route, path, status, seconds, size, address = line
+    context, method, route, path, status, seconds, size = line
     entry: dict[str, Any] = {
         "time": timestamp(ended_at),
         "level": "INFO",
@@ -68,7 +68,7 @@ def _text(ended_at: float, line: Line) -> str:
         "status": status,
         "ms": round(seconds * 1000, 2),
         "bytes": size,
-        "client": client_address.network_of(address),
+        "client": request_context.network_of(context.address),
         "request_id": context.request_id,
     }
     if context.key_id is not None:

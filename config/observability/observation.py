@@ -16,7 +16,7 @@ from prometheus_client import Histogram
 
 from config.observability import access_log, tracing
 from infrastructure import metrics
-from infrastructure.requests import client_address, request_context
+from infrastructure.requests import request_context
 from infrastructure.requests.request_context import RequestContext
 
 _ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -42,7 +42,7 @@ def begin(meta: Mapping[str, Any]) -> RequestContext:
     `meta`: a WSGI environ, or the META of a request.
     """
     sent = traceparent = ""
-    if client_address.has_edge_proxy():
+    if request_context.has_edge_proxy():
         sent, traceparent = meta.get("HTTP_X_REQUEST_ID", ""), meta.get("HTTP_TRACEPARENT", "")
         trace = _TRACEPARENT.fullmatch(traceparent) if traceparent else None
         traceparent = trace[0] if trace else ""
@@ -57,14 +57,14 @@ def begin(meta: Mapping[str, Any]) -> RequestContext:
 class AnsweredRequest:
     """A request whose answer has begun."""
 
-    __slots__ = ("address", "began_at", "context", "method", "path", "route", "status")
+    __slots__ = ("began_at", "context", "method", "path", "route", "status")
 
     def __init__(
-        self, context: RequestContext, *, route: str, method: str, path: str, status: int, address: str, began_at: float
+        self, context: RequestContext, *, route: str, method: str, path: str, status: int, began_at: float
     ) -> None:
         """`began_at`: of `perf_counter`. Metrics count the time from then until now, when the answer begins."""
         self.context, self.route, self.method, self.path = context, route, method, path
-        self.status, self.address, self.began_at = status, address, began_at
+        self.status, self.began_at = status, began_at
         if metrics.is_on():
             _count(route, method, status, perf_counter() - began_at)
 
@@ -72,7 +72,7 @@ class AnsweredRequest:
         """Log and trace it: the whole answer is sent, or the client has disconnected. `size`: bytes of the body."""
         if access_log.is_on():
             seconds = perf_counter() - self.began_at
-            line = (self.context, self.method, self.route, self.path, self.status, seconds, size, self.address)
+            line = (self.context, self.method, self.route, self.path, self.status, seconds, size)
             access_log.buffer.note((time.time(), line))
         if self.context.span is not None:
             tracing.end(self.context, self.method, self.route, self.status)

@@ -23,7 +23,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from config import views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
-from infrastructure.requests import client_address, request_context
+from infrastructure.requests import request_context
 from infrastructure.requests.errors import Forbidden
 from infrastructure.settings_cache import from_settings
 
@@ -39,22 +39,20 @@ class Visit:
     As a context manager: the id and the address are those of the request that this thread serves.
     """
 
-    __slots__ = ("_meta", "_tokens", "address", "began_at", "context")
+    __slots__ = ("_meta", "_token", "address", "began_at", "context")
 
     def __init__(self, meta: Mapping[str, Any]) -> None:
         self._meta = meta
         self.began_at = perf_counter()
         self.context = observation.begin(meta)
-        self.address = client_address.of(meta)
+        self.address = request_context.address_of(meta)
+        self.context.address = self.address or ""
 
     def __enter__(self) -> None:
-        context = request_context.current.set(self.context)
-        self._tokens = context, client_address.current.set(self.address or "")
+        self._token = request_context.current.set(self.context)
 
     def __exit__(self, *raised: object) -> None:
-        context, address = self._tokens
-        client_address.current.reset(address)
-        request_context.current.reset(context)
+        request_context.current.reset(self._token)
 
     def refusal(self) -> Refusal | None:
         """Return the view that refuses the request, in this order: it went around the edge proxy, or names a host that
@@ -78,7 +76,6 @@ class Visit:
             method=method,
             path=path,
             status=status,
-            address=self.address or "",
             began_at=self.began_at,
         )
 

@@ -18,7 +18,7 @@ from accounts.models import User
 from accounts.sign_up import passwords
 from imagehost.models import Folder
 from infrastructure import limits
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 
 LIFETIME = timedelta(hours=1)
 MAX_UNLOCKED = 20  # folders in a session; the oldest unlocks are dropped
@@ -51,7 +51,7 @@ def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: dateti
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
     """Open the folder for this session for an hour. Raises WrongPassword, TooManyGuesses, LimitsUnavailable,
     PasswordsBusy."""
-    address = client_address.current.get()
+    address = request_context.address()
     seconds_left = limits.hit(
         rate_limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
         rate_limits.FOLDER_GUESSES_OF_ADDRESS.of(address),

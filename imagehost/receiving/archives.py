@@ -20,7 +20,7 @@ from imagehost.storing import storage
 from imagehost.storing.storage import Bucket, ObjectMissing
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Refused(Exception):
 def count() -> None:
     """Count an archive for the client's address. Raises Refused."""
     try:
-        seconds_left = limits.hit(rate_limits.ARCHIVES.of(client_address.current.get()))
+        seconds_left = limits.hit(rate_limits.ARCHIVES.of(request_context.address()))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise Refused(503, PAUSE) from None

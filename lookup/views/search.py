@@ -14,7 +14,7 @@ from accounts import rate_limits
 from accounts.http import single_parameter
 from infrastructure import limits, text_rules
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 from lookup import name_search
 from lookup.name_search import Match
 from lookup.page import people
@@ -94,7 +94,7 @@ def _result(match: Match) -> Result:
 
 def _count() -> None:
     try:
-        seconds_left = limits.hit(rate_limits.SEARCHES.of(client_address.current.get()))
+        seconds_left = limits.hit(rate_limits.SEARCHES.of(request_context.address()))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise Refused("The search does not work at the moment. Try again in a minute.", 503) from None

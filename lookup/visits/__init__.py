@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from infrastructure.once import once
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 from infrastructure.settings_cache import from_settings
 from lookup.visits import database_store
 from lookup.visits.daily_counts import Click, View
@@ -72,7 +72,7 @@ def count_click(request: HttpRequest, *, user_id: str, link_id: str) -> None:
 
 
 def _visitor(request: HttpRequest, user_id: str) -> Visitor | None:
-    visitor = Visitor.of(request.method or "", request.headers, client_address.current.get())
+    visitor = Visitor.of(request.method or "", request.headers, request_context.address())
     return None if visitor is None or request.user.pk == user_id else visitor
 
 

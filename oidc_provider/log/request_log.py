@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from infrastructure.databases import batches, statements
-from infrastructure.requests import client_address, request_context
+from infrastructure.requests import request_context
 from infrastructure.write_behind import WriteBehindBuffer
 from oidc_provider.models import OK, Application, LastUse, RequestKind, RequestRecord, UsageCount
 from oidc_provider.models.log import DESCRIPTION_LENGTH, RequestRecordQuerySet
@@ -69,7 +69,7 @@ class Note:
     description: str = ""
     redirect_uri: str = ""
     moment: datetime = field(default_factory=timezone.now)
-    address: str = field(default_factory=client_address.current.get)
+    address: str = field(default_factory=request_context.address)
 
     def fails(self, error: str, description: str) -> None:
         self.outcome, self.description = error, description
@@ -219,7 +219,7 @@ def _record(key: int, note: Note, users: set[str]) -> RequestRecord:
         description=_printable(note.description)[:DESCRIPTION_LENGTH],
         redirect_uri=place_of(note.redirect_uri)[:DESCRIPTION_LENGTH],
         user_id=note.user_id if note.user_id in users else None,
-        network=client_address.network_of(note.address),
+        network=request_context.network_of(note.address),
         request_id=note.request_id,
     )
 

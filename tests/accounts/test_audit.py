@@ -6,7 +6,8 @@ import pytest
 
 from accounts import audit
 from accounts.models import AuditEvent
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import RequestContext
 from tests.factories.accounts import StaffFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +24,11 @@ def columns_of(event: AuditEvent) -> dict[str, Any]:
 
 def test_an_event_holds_actor_act_object_and_reason() -> None:
     staff, user = StaffFactory(username="Grace"), UserFactory(username="Ada")
-    token = client_address.current.set("192.0.2.1")
+    token = request_context.current.set(RequestContext(address="192.0.2.1"))
     try:
         audit.record("user:renamed", by=staff, on=user, reason="on request", old="Countess")
     finally:
-        client_address.current.reset(token)
+        request_context.current.reset(token)
     assert columns_of(AuditEvent.objects.get()) == {
         "actor_id": staff.pk,
         "actor_name": "Grace",

@@ -4,7 +4,7 @@ import pytest
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 
 HEADER = "X-Client-Address"
 COUNTED = [
@@ -21,12 +21,12 @@ GARBAGE = ["", "unknown", "192.0.2.256", "192.0.2.01", "192.0.2.1:443", "192.0.2
 
 @pytest.mark.parametrize(("sent", "counted"), COUNTED)
 def test_an_address_counts_by_its_network(sent: str, counted: str) -> None:
-    assert client_address.normalized(sent) == counted
+    assert request_context.normalized_address(sent) == counted
 
 
 @pytest.mark.parametrize("sent", GARBAGE)
 def test_what_is_no_address_counts_as_none(sent: str) -> None:
-    assert client_address.normalized(sent) is None
+    assert request_context.normalized_address(sent) is None
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_the_peer_counts_unless_a_header_is_asked_for(
 ) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = asked_for
     request = RequestFactory().get("/", headers={HEADER: sent}, REMOTE_ADDR="203.0.113.9")
-    assert client_address.of(request.META) == counted
+    assert request_context.address_of(request.META) == counted
 
 
 def test_a_peer_without_an_address_such_as_a_unix_socket_counts_as_unknown(settings: Settings) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = ""
-    assert client_address.of(RequestFactory().get("/", REMOTE_ADDR="").META) == "unknown"
+    assert request_context.address_of(RequestFactory().get("/", REMOTE_ADDR="").META) == "unknown"
 
 
 @pytest.mark.parametrize("other", ["X-Forwarded-For", "X-Real-IP"])
@@ -51,4 +51,4 @@ def test_a_peer_without_an_address_such_as_a_unix_socket_counts_as_unknown(setti
 def test_no_other_header_is_ever_believed(settings: Settings, asked_for: str, other: str) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = asked_for
     request = RequestFactory().get("/", headers={other: "198.51.100.7"}, REMOTE_ADDR="203.0.113.9")
-    assert client_address.of(request.META) == (None if asked_for else "203.0.113.9")
+    assert request_context.address_of(request.META) == (None if asked_for else "203.0.113.9")

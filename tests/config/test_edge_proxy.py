@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
 from oidc_provider.token import signing
 from tests.factories.accounts import UserFactory
 
@@ -46,7 +46,7 @@ def test_a_valid_session_does_not_stand_in_for_it() -> None:
 
 def test_the_address_is_forgotten_after_the_request() -> None:
     Client().get("/healthz", headers={HEADER: "192.0.2.1"})
-    assert client_address.current.get() == ""
+    assert request_context.address() == ""
 
 
 @pytest.mark.django_db(transaction=True)  # /readyz reads in threads of its own

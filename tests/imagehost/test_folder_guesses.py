@@ -15,7 +15,8 @@ from django.test import Client, override_settings
 from imagehost.folders import folder_access
 from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
-from infrastructure.requests import client_address
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import RequestContext
 from tests.accounts.clock import let_redis_pass
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import LOCKED, PASSWORD, locked_folder, statuses
@@ -95,7 +96,7 @@ def test_all_addresses_together_may_guess_a_hundred_times_a_minute_at_a_folder(f
 
 def guess(folder: Folder, address: str) -> str:
     """What a wrong password from the address comes to, without the work of its hash."""
-    token = client_address.current.set(address)
+    token = request_context.current.set(RequestContext(address=address))
     try:
         folder_access.unlock(folder, "x" * 33, viewer=AnonymousUser(), session=SessionBase(), now=START)
     except WrongPassword:
@@ -103,7 +104,7 @@ def guess(folder: Folder, address: str) -> str:
     except TooManyGuesses:
         return "limited"
     finally:
-        client_address.current.reset(token)
+        request_context.current.reset(token)
     raise AssertionError("A wrong password opened the folder.")
 
 

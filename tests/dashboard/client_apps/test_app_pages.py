@@ -9,6 +9,8 @@ from accounts import audit
 from accounts.http import SignedInRequest
 from accounts.models import AuditEvent, User
 from dashboard import access, versions
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import RequestContext
 from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application
 from tests.admin.test_pages import access_token
@@ -126,13 +128,11 @@ def test_the_trail_tells_who_did_what_and_why(browser: Browser, app: Application
 
 
 def test_addresses_are_shown_for_ones_own_acts_alone(browser: Browser, app: Application, user: User) -> None:
-    from infrastructure.requests import client_address
-
     for actor, address in ((user, "192.0.2.1"), (StaffFactory.create(), "192.0.2.2")):
-        token = client_address.current.set(address)
+        token = request_context.current.set(RequestContext(address=address))
         applications.verify(application=app, by=actor)
         applications.unverify(application=app, by=actor)
-        client_address.current.reset(token)
+        request_context.current.reset(token)
     browser.open(f"/dashboard/apps/{app.client_id}/activity/")
     assert "192.0.2.1" in browser.text
     assert "192.0.2.2" not in browser.text
