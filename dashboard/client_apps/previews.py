@@ -16,7 +16,6 @@ from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
 from oidc_provider.models.applications import MAX_NAME_LENGTH
-from oidc_provider.token import claims
 from oidc_provider.token.token_queries import Subject
 
 _NAMELESS = "Your app"
@@ -51,7 +50,7 @@ def consent_screen(
 
 def claims_json(scope: Scope) -> str:
     """Return an example of the claims of `scope`; empty for a scope without claims."""
-    given = claims.of(_subject(), [scope.name])
+    given = _subject().claims([scope.name])
     example = {name: given[name] for name in scope.claims}
     return json.dumps(example, indent=2, ensure_ascii=False) if example else ""
 

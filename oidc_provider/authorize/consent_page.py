@@ -14,7 +14,7 @@ from infrastructure.requests import content_security
 from oidc_provider import redirects
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval, PendingRequest
-from oidc_provider.token import claims, token_queries
+from oidc_provider.token import token_queries
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def permissions(scopes: list[str], approved: list[str], user: User) -> list[Perm
             label=SCOPES[name].label,
             description=SCOPES[name].description,
             is_new=name not in approved,
-            values=_values(claims.of(subject, [name]), SCOPES[name].claims),
+            values=_values(subject.claims([name]), SCOPES[name].claims),
         )
         for name in scopes
     ]

@@ -1,11 +1,7 @@
-"""The claims of a user by scope, the same in id_token and userinfo; and what introspection says of a token.
-
-Source: docs/spec/sign-in.md, "An app".
-"""
+"""What userinfo and introspection say of a token."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -16,25 +12,7 @@ from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken
 from oidc_provider.token import token_queries
-from oidc_provider.token.token_queries import Bearer, Subject
-
-
-def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
-    """Return the claims that `scopes` allow, always with `sub`."""
-    claims: dict[str, Any] = {"sub": subject.id}
-    if "identify" in scopes:
-        claims["uid"] = subject.uid
-        claims["name"] = subject.display_name or subject.username
-        claims["preferred_username"] = subject.username
-        if subject.picture:
-            claims["picture"] = subject.picture
-        claims["profile"] = f"{settings.BASE_URL}/{subject.username}"
-    if "email" in scopes and subject.email:
-        claims["email"] = subject.email
-        claims["email_verified"] = subject.is_email_verified
-    if "connections" in scopes:
-        claims["connections"] = subject.connections
-    return claims
+from oidc_provider.token.token_queries import Bearer
 
 
 def bearer(access_token: str, now: datetime) -> Bearer:
@@ -51,7 +29,7 @@ def userinfo(found: Bearer) -> dict[str, Any]:
     """Return the claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
     if "openid" not in found.scopes:
         raise InsufficientScope("The access token lacks the scope openid.")
-    return of(found.subject, found.scopes)
+    return found.subject.claims(found.scopes)
 
 
 def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:

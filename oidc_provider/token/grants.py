@@ -26,7 +26,7 @@ from oidc_provider.errors import InvalidGrant, InvalidScope
 from oidc_provider.log import request_log
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
-from oidc_provider.token import claims, issuing, signing, token_queries
+from oidc_provider.token import issuing, signing, token_queries
 from oidc_provider.token.issuing import NewTokens
 from oidc_provider.token.token_queries import PresentedGrant
 
@@ -140,7 +140,7 @@ def _id_token(found: PresentedGrant, scopes: list[str], now: datetime) -> str | 
             "iat": issued_at,
             "auth_time": found.auth_time,
             **({"nonce": found.nonce} if found.nonce else {}),
-            **claims.of(found.subject, scopes),
+            **found.subject.claims(scopes),
         }
     )
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from django.conf import settings
 
 from infrastructure.databases.statements import Statement
 from lookup.shapes import addresses
@@ -83,7 +86,7 @@ _INTROSPECTION = Statement(
 
 
 class Subject(NamedTuple):
-    """The user of a token, read along with it; `claims` makes the claims.
+    """The user of a token, read along with it.
 
     `picture`: its URL or the empty string. `connections`: the linked accounts in the form of the claim.
     """
@@ -97,6 +100,23 @@ class Subject(NamedTuple):
     is_email_verified: bool
     picture: str
     connections: list[dict[str, str]]
+
+    def claims(self, scopes: Collection[str]) -> dict[str, Any]:
+        """Return the claims that `scopes` allow, always with `sub` (docs/spec/sign-in.md, "An app")."""
+        claims: dict[str, Any] = {"sub": self.id}
+        if "identify" in scopes:
+            claims["uid"] = self.uid
+            claims["name"] = self.display_name or self.username
+            claims["preferred_username"] = self.username
+            if self.picture:
+                claims["picture"] = self.picture
+            claims["profile"] = f"{settings.BASE_URL}/{self.username}"
+        if "email" in scopes and self.email:
+            claims["email"] = self.email
+            claims["email_verified"] = self.is_email_verified
+        if "connections" in scopes:
+            claims["connections"] = self.connections
+        return claims
 
 
 class PresentedGrant(NamedTuple):
