@@ -1,7 +1,7 @@
 """The two grants of the token endpoint: authorization code and refresh token.
 
-Each reads once (the app, its code or token, the user) and writes once (`issuing`). Client authentication comes first
-and uses nothing up. Lifetimes, PKCE, rotation and reuse protection are those of `OAUTH2_PROVIDER`.
+Each reads once (the app, its code or token, the user) and writes once. Client authentication comes first and uses
+nothing up. Lifetimes, PKCE, rotation and reuse protection are those of `OAUTH2_PROVIDER`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from oidc_provider.errors import InvalidGrant, InvalidScope
 from oidc_provider.log import request_log
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
-from oidc_provider.token import issuing, signing, token_queries
-from oidc_provider.token.issuing import NewTokens
-from oidc_provider.token.token_queries import PresentedGrant
+from oidc_provider.token import signing, token_queries
+from oidc_provider.token.token_queries import NewTokens, PresentedGrant
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
@@ -72,7 +71,7 @@ def _exchanged(found: PresentedGrant, form: Parameters, now: datetime) -> dict[s
         raise InvalidGrant("The code_verifier does not fit the code_challenge.")
     scopes = found.scopes()
     id_token = _id_token(found, scopes, now)
-    new = issuing.exchange(found, scopes, now)
+    new = token_queries.exchange(found, scopes, now)
     if new is None:
         raise InvalidGrant("The code was used before.")
     return _response(new, scopes, id_token, now)
@@ -97,9 +96,9 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
         scopes = in_order(wanted)
     id_token = _id_token(found, scopes, now)
     if oauth2_settings.ROTATE_REFRESH_TOKEN:
-        new = issuing.rotate(found, scopes, now)
+        new = token_queries.rotate(found, scopes, now)
     else:
-        new = issuing.renew(found, form.get("refresh_token"), scopes, now)
+        new = token_queries.renew(found, form.get("refresh_token"), scopes, now)
     if new is None:
         raise InvalidGrant("The refresh token was used before.")
     return _response(new, scopes, id_token, now)

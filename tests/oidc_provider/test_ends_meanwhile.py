@@ -20,7 +20,7 @@ from infrastructure.hashing import digest
 from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
-from oidc_provider.token import issuing, token_queries
+from oidc_provider.token import token_queries
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
 from tests.support.threads import together
 
@@ -61,7 +61,7 @@ def test_an_end_in_the_middle_of_a_refresh_leaves_nothing(
         assert found is not None
         now = timezone.now()
         with transaction.atomic():  # which holds the rotated row, as the statement does until it has committed
-            assert issuing.rotate(found, found.scopes(), now)
+            assert token_queries.rotate(found, found.scopes(), now)
             is_between.set()
             wait_for_a_blocked_statement()
 

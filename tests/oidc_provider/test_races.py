@@ -13,7 +13,7 @@ from accounts.models import User
 from infrastructure.hashing import digest
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
-from oidc_provider.token import issuing, signing, token_queries
+from oidc_provider.token import signing, token_queries
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,
@@ -77,7 +77,7 @@ def test_what_two_requests_have_read_is_used_up_by_one(app: App, browser: Client
     code = token_queries.read_code(app.application.client_id, digest(code_for(browser, app.application)))
     token = app.sign_in(browser)["refresh_token"]
     refresh_token = token_queries.read_refresh_token(app.application.client_id, digest(token))
-    for presented, write in ((code, issuing.exchange), (refresh_token, issuing.rotate)):
+    for presented, write in ((code, token_queries.exchange), (refresh_token, token_queries.rotate)):
         assert presented is not None
         before = _live_rows()
         assert write(presented, presented.scopes(), now) is not None
