@@ -178,7 +178,7 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 PASSWORD_HASHERS = [
     "accounts.sign_up.passwords.PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # of accounts that come from elsewhere, until they sign in
-    "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
+    "infrastructure.hashing.SecretHasher",  # client secrets: listed, never first
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -71,8 +71,8 @@ def _write(plan: Plan) -> None:
 
 def _register(plan: Plan, owner: str) -> list[int]:
     """The primary keys of the apps."""
+    from infrastructure.hashing import SecretHasher
     from oidc_provider.models import Application
-    from oidc_provider.secret_hasher import SecretHasher
 
     made = []
     for number in range(values.APPS):

@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
+from infrastructure.hashing import SecretHasher
 from infrastructure.requests.http_messages import Request
 from oidc_provider.errors import InvalidClient, InvalidRequest, ProtocolError
 from oidc_provider.models import Application
 from oidc_provider.parameters import MAX_BODY, Parameters
-from oidc_provider.secret_hasher import SecretHasher
 
 _CLAIM = re.compile(r"client_id[\"'\s=:]+([0-9a-f]{32})\b")
 _NOTHING = Parameters({}, frozenset(), is_malformed=False)

@@ -18,13 +18,12 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts.models import User
 from infrastructure.databases import batches
-from infrastructure.hashing import digest
+from infrastructure.hashing import digest, new_secret
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
 from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Approval, Grant, PendingRequest
 from oidc_provider.parameters import Parameters
-from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token import signing
 
 

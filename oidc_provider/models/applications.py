@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 from oauth2_provider.models import AbstractApplication, ClientSecretField
 
+from infrastructure.hashing import SecretHasher, new_secret
 from oidc_provider import redirects
-from oidc_provider.secret_hasher import SecretHasher, new_secret
 
 if TYPE_CHECKING:
     from jwcrypto.jwk import JWK

@@ -20,10 +20,9 @@ from django.db import connection, transaction
 from oauth2_provider.settings import oauth2_settings
 
 from infrastructure.databases.statements import Statement, Value
-from infrastructure.hashing import digest
+from infrastructure.hashing import digest, new_secret
 from lookup.shapes import addresses
 from oidc_provider.models.applications import USABLE
-from oidc_provider.secret_hasher import new_secret
 
 Row = tuple[Any, ...]
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import factory
 from django.utils import timezone
 
+from infrastructure.hashing import SecretHasher
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application, Approval, PendingRequest
-from oidc_provider.secret_hasher import SecretHasher
 from tests.factories import ModelFactory
 from tests.factories.accounts import UserFactory
 

@@ -7,11 +7,11 @@ import base64
 import pytest
 from django.test import Client
 
+from infrastructure.hashing import SecretHasher
 from oidc_provider import parameters
 from oidc_provider.applications import applications, clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InvalidClient, InvalidRequest
-from oidc_provider.secret_hasher import SecretHasher
 from tests.oidc_provider.protocol import (
     INTROSPECT,
     INVALID_CLIENT,
