@@ -20,9 +20,9 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 from prometheus_client import Counter
 
-from infrastructure import timestamps
 from infrastructure.once import once
 from infrastructure.settings_cache import from_settings
+from infrastructure.timestamps import EPOCH, MICROSECOND, MILLISECOND
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -52,7 +52,7 @@ class Limit:
         self.counts = counts
         self.window = window
         self.seconds = window.total_seconds()
-        self.milliseconds = window // timestamps.MILLISECOND
+        self.milliseconds = window // MILLISECOND
 
     def of(self, subject: str = "") -> Window:
         """The window of one address, key, user or the like."""
@@ -122,7 +122,7 @@ class KeyRecord(NamedTuple):
 
 def microseconds(at: datetime | None) -> int:
     """A time as records have it; FOREVER for None."""
-    return FOREVER if at is None else min(timestamps.microseconds(at), FOREVER)
+    return FOREVER if at is None else min((at - EPOCH) // MICROSECOND, FOREVER)
 
 
 @dataclass(slots=True)
