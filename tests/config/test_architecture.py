@@ -13,7 +13,7 @@ from django.conf import settings
 pytestmark = pytest.mark.once
 
 ROOT = Path(settings.BASE_DIR)
-APPS = ("accounts", "config", "dashboard", "demo", "imagehost", "lookup", "oidc_provider", "presence")
+APPS = ("accounts", "config", "dashboard", "demo", "imagehost", "infrastructure", "lookup", "oidc_provider", "presence")
 FILES = {str(path.relative_to(ROOT)) for app in APPS for path in ROOT.joinpath(app).rglob("*") if path.suffix != ".pyc"}
 
 
