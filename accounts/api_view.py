@@ -120,13 +120,17 @@ class ApiView(APIView):
 
 
 class HotView(ApiView):
-    """A view whose answer is a function of a `http_messages.Request`, which `config.web.lane` calls; Django never does.
+    """A view whose answer is a function of a `http_messages.Request`, which `config.web.lane` calls.
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
     their keys and calls `http_messages.before_waiting` before anything that takes longer; it has a `permission`.
     """
 
     is_read: ClassVar[bool] = False
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer where Django's own handler serves, without the lane: to the explorer of the documentation."""
+        return self.respond(http_messages.Request.of(request), **kwargs).to_django()
 
     def respond(self, request: http_messages.Request, **parameters: str) -> Answer:
         """Return the whole answer. Raises what no endpoint answers by itself."""

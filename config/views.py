@@ -149,11 +149,11 @@ def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse
     if is_in_api_lane(request):  # no middleware adds headers there
         return api_view.finished(request, api_view.json_response(api_view.json_bytes({"error": error}), status))
     body = json.dumps({"error": error}).encode()
-    return endpoints.response_of(endpoints.answer(Request.of(request), body, status))
+    return endpoints.answer(Request.of(request), body, status).to_django()
 
 
 def _protocol_error(request: HttpRequest, error: ProtocolError) -> HttpResponse:
-    return endpoints.response_of(endpoints.error_answer(Request.of(request), error))
+    return endpoints.error_answer(Request.of(request), error).to_django()
 
 
 def is_in_api_lane(request: HttpRequest) -> bool:

@@ -40,9 +40,17 @@ TOO_MANY_REQUESTS = 429
 FAILURES = (ProtocolError, SigningUnavailable, OperationalError, InterfaceError)
 
 
-class Endpoint(View):
+class _UncheckedView(View):
+    """A view without a check of CSRF: it reads no cookie."""
+
+    @classmethod
+    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
+        return csrf_exempt(super().as_view(**initkwargs))
+
+
+class Endpoint(_UncheckedView):
     """An endpoint for programs: a handler for each method takes a `hot.Request`, and returns an Answer or raises a
-    ProtocolError. `config.web.lane` calls `respond`; Django never does. OPTIONS is 405, so preflights fail.
+    ProtocolError. `config.web.lane` calls `respond`. OPTIONS is 405, so preflights fail.
 
     `endpoint`: its name in the limits. `kind`: in the log of requests. `is_for_apps`: no cache keeps answers; errors
     are logged for the app that the request claims. `is_answered_uncounted`: also while the limit store does not answer.
@@ -53,6 +61,10 @@ class Endpoint(View):
     kind: ClassVar[RequestKind] = RequestKind.ASKED
     is_for_apps: ClassVar[bool] = True
     is_answered_uncounted: ClassVar[bool] = False
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer where Django's own handler serves, without the lane."""
+        return self.respond(Request.of(request)).to_django()
 
     def respond(self, request: Request) -> Answer:
         """Return the answer, also for errors: limit, handler, log, headers."""
@@ -82,7 +94,7 @@ class Endpoint(View):
         return error_answer(request, error)
 
 
-class LimitedPage(View):
+class LimitedPage(_UncheckedView):
     """A page under /api/auth/, answered by Django: limited, logged and not cached, as an Endpoint.
 
     Apps send people here from pages of their own, by POST too, so there is no CSRF check. OPTIONS is 405.
@@ -90,10 +102,6 @@ class LimitedPage(View):
 
     endpoint: ClassVar[str]
     kind: ClassVar[RequestKind] = RequestKind.ASKED
-
-    @classmethod
-    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
-        return csrf_exempt(super().as_view(**initkwargs))
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with request_log.noting(self.kind) as note:
@@ -104,7 +112,7 @@ class LimitedPage(View):
             return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return response_of(error_answer(Request.of(request), _not_allowed(self)))
+        return error_answer(Request.of(request), _not_allowed(self)).to_django()
 
 
 def _not_allowed(view: View) -> MethodNotAllowed:
@@ -114,7 +122,7 @@ def _not_allowed(view: View) -> MethodNotAllowed:
 def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:
     """Return `refused`, as a page for a client that names text/html before JSON. Reads no session."""
     if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
-        return response_of(refused)
+        return refused.to_django()
     seconds = refused.headers.get("Retry-After", "")
     context = {"is_over_limit": refused.status == TOO_MANY_REQUESTS, "seconds": seconds, "status": refused.status}
     page = render(request, "oidc_provider/refused.html", context, status=refused.status)
@@ -182,14 +190,6 @@ def error_answer(request: Request, error: ProtocolError) -> Answer:
     body = {"error": error.error, "error_description": error.description}
     request_context.failed(error.error)
     return answer(request, json.dumps(body).encode(), error.status, error.headers())
-
-
-def response_of(answer: Answer) -> HttpResponse:
-    """Return `answer` for a page that Django serves."""
-    response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
-    if "Content-Type" not in answer.headers:  # an answer without a body has none
-        del response.headers["Content-Type"]
-    return response
 
 
 def too_many_requests(request: Request, seconds_left: int) -> Answer:

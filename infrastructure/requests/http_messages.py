@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 MAX_PLAIN_PARAMETERS = 100
 P = ParamSpec("P")
@@ -155,3 +155,10 @@ class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
+
+    def to_django(self) -> HttpResponse:
+        """Return the answer as a response of Django."""
+        response = HttpResponse(self.body, status=self.status, headers=self.headers)
+        if "Content-Type" not in self.headers:  # where Django names one: an answer without a body has none
+            del response.headers["Content-Type"]
+        return response

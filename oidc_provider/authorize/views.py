@@ -273,7 +273,7 @@ class EndSession(LimitedPage):
     def get(self, request: HttpRequest) -> HttpResponse:
         if prefers_json(request):
             error = EndSessionRefused("Apps cannot end a session here.")
-            return endpoints.response_of(endpoints.error_answer(Request.of(request), error))
+            return endpoints.error_answer(Request.of(request), error).to_django()
         return render(request, "oidc_provider/end_session.html")
 
     post = get

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from accounts import api_view
 from accounts.models import ApiKey, Permission
+from config.web import wsgi
 from tests.accounts.api_urls import Keyed
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory
@@ -54,11 +55,13 @@ def test_an_answer_that_says_how_long_it_is_kept_says_what_it_depends_on(key: Ap
     )
 
 
-def test_over_https_browsers_are_ordered_to_stay_there(settings: Settings) -> None:
+def test_over_https_browsers_are_ordered_to_stay_there(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = settings.SECURE_HSTS_PRELOAD = True
+    monkeypatch.setattr(wsgi, "SCHEME", "https")
     header = Client().get("/api/open", secure=True).headers["Strict-Transport-Security"]
     assert header == "max-age=31536000; includeSubDomains; preload"
+    monkeypatch.setattr(wsgi, "SCHEME", "http")
     assert "Strict-Transport-Security" not in Client().get("/api/open").headers
 
 

@@ -60,7 +60,7 @@ def test_failed_sign_ins_are_recorded_up_to_5_an_hour_of_an_account(ada: User, l
 
 
 def test_failures_of_all_accounts_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infrastructure.rate_limits.ALL_SIGN_IN_FAILURES.amount", 2)
+    monkeypatch.setattr("accounts.rate_limits.ALL_SIGN_IN_FAILURES.amount", 2)
     for number in range(4):
         sign_in("wrong " + PASSWORD, UserFactory.create(username=f"Person-{number}").username)
     assert AuditEvent.objects.count() == 2

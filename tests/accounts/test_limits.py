@@ -155,7 +155,7 @@ def test_with_limits_switched_off_nothing_is_counted(settings: Settings) -> None
     assert limits.hit(window("a", 1)) == 60
 
 
-ROWS = [row for row in vars(limits).values() if isinstance(row, Limit)]
+ROWS = [row for row in vars(rate_limits).values() if isinstance(row, Limit)]
 SPECIFIED = {
     rate_limits.API_ADDRESS: "| Per address under `/api/`, `/api/auth/` aside | {} requests a minute, ",
     rate_limits.API_KEY: "| Per API key | {} requests a minute; ",

@@ -19,7 +19,7 @@ django.setup()
 from django.conf import settings
 from django.http import HttpResponse
 from django.test import RequestFactory
-from accounts import known_devices, waiting_apps
+from accounts.sign_up import known_devices, waiting_apps
 from accounts.second_factor_pages import PasskeyLoginView
 from config.message_storage import PrefixedCookieStorage
 

@@ -85,7 +85,7 @@ def test_the_image_holds_the_apps_and_nothing_that_is_for_trying_them() -> None:
     first, *kept = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] not in {"#", ""}]
     assert first == "*"
     assert {line.removeprefix("!") for line in kept if line.startswith("!")} == {
-        *("accounts", "config", "dashboard", "imagehost", "lookup", "oidc_provider", "presence"),
+        *("accounts", "config", "dashboard", "imagehost", "infrastructure", "lookup", "oidc_provider", "presence"),
         *("static", "templates", "manage.py", "requirements.lock", "requirements-observability.lock"),
     }
 

@@ -208,7 +208,7 @@ def test_a_directory_of_metrics_that_cannot_be_written_stops_the_start(tmp_path:
     for token, code in (("", 0), ("a-token", 1)):
         started = _settings_with({"METRICS_TOKEN": token, "METRICS_DIR": str(file)}, tmp_path)
         assert started.returncode == code
-    assert f"METRICS_DIR: {file} cannot be written: Not a directory." in started.stderr
+    assert f"METRICS_DIR: {file} cannot be written: " in started.stderr
 
 
 def test_a_value_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

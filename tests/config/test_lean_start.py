@@ -1,4 +1,4 @@
-"""What programs load: those that serve no page load no admin, form, serializer or HTTP client."""
+"""What programs load: those that serve no page load no admin, form or HTTP client."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ OF_PAGES = {
     "PIL",
     "psycopg",
     "requests",
-    "rest_framework.serializers",
 }
 
 

@@ -42,8 +42,8 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 note(child.pid)
 time.sleep(600)
 """
-QUICK = "from config import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGEST_PAUSE = 0.05, 0.2; "
-IMPATIENT = "from config import supervisor; supervisor.STOP_SECONDS = 0.5; "
+QUICK = "from config.operations import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGEST_PAUSE = 0.05, 0.2; "
+IMPATIENT = "from config.operations import supervisor; supervisor.STOP_SECONDS = 0.5; "
 
 
 class SmallPrograms:
@@ -201,7 +201,7 @@ def test_the_programs_of_a_killed_supervisor_end(small: SmallPrograms) -> None:
 ADOPTS = """
 import json, os, sys
 from dataclasses import replace
-from config import supervisor
+from config.operations import supervisor
 first, second = (supervisor.Program(name, argv) for name, argv in json.loads(sys.argv[1]))
 parent = os.getpid()
 pid = os.fork()

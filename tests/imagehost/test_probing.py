@@ -150,8 +150,8 @@ def test_a_process_that_was_forked_has_a_zygote_of_its_own(png: Path) -> None:
 PARENT = """
 import sys
 from pathlib import Path
-from imagehost import probing
-from imagehost.prober import client
+from imagehost.examining import probing
+from imagehost.examining.prober import client
 probing.probe(Path(sys.argv[1]))
 print(client._zygote.process.pid, flush=True)
 sys.stdin.read()

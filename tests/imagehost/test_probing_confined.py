@@ -18,7 +18,7 @@ USERS = ["whoever runs the tests", "ordinary"]
 BECOMING = """
 import ctypes, encodings.idna, errno, fcntl, json, mmap, os, resource, signal, socket, sys, termios, threading
 from pathlib import Path
-from imagehost.prober import confinement, zygote
+from imagehost.examining.prober import confinement, zygote
 if sys.argv[1] == "ordinary" and os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)

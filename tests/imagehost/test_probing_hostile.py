@@ -181,7 +181,7 @@ def test_a_worker_that_ends_takes_busy_children_with_it(
 
 CONFINED = """
 import json, mmap, resource, signal
-from imagehost.prober import confinement
+from imagehost.examining.prober import confinement
 confinement.filter_calls = lambda: None  # it refuses to read the timer
 confinement.confine()
 left, _ = signal.getitimer(signal.ITIMER_REAL)
@@ -207,7 +207,7 @@ def test_time_and_memory_of_a_child_end() -> None:
 
 GROWING = """
 import json, os, sys
-from imagehost.prober import confinement
+from imagehost.examining.prober import confinement
 file = os.dup2(os.open(sys.argv[1], os.O_RDWR), confinement.FILE)
 end = os.fstat(file).st_size
 confinement.confine(file)

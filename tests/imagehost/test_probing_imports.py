@@ -17,7 +17,7 @@ PROBE, SOUND, FONT = {"task": "probe"}, {"task": "sound"}, {"task": "font"}
 
 CHILDREN = """
 import json, os, socket, sys
-from imagehost.prober import tasks, wire
+from imagehost.examining.prober import tasks, wire
 
 class Searches:
     found = []

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import bans
+from accounts import bans, rate_limits
 from accounts.models import AuditEvent, User
 from infrastructure import limits
 from infrastructure.limits import Limit
@@ -306,7 +306,7 @@ def test_comments_of_banned_users_and_replies_to_them_have_no_page(ada: User, bo
 def test_limits_refuse_with_the_text_kept(ada: User, bob: User, settings: Any, monkeypatch: Any) -> None:
     settings.RATE_LIMITS_ENABLED = True
     for name in ("COMMENTS", "VOTES"):
-        monkeypatch.setattr(limits, name, Limit(f"test-{name}-{bob.pk}", 1, "", window=limits.HOUR))
+        monkeypatch.setattr(rate_limits, name, Limit(f"test-{name}-{bob.pk}", 1, "", window=limits.HOUR))
     client = _client(bob)
     assert _write(client, "One").status_code == 302
     response = _write(client, "Two", pk="b" * 32)
@@ -322,7 +322,7 @@ def test_limits_refuse_with_the_text_kept(ada: User, bob: User, settings: Any, m
 
 def test_a_refused_comment_counts_against_the_limit(ada: User, bob: User, settings: Any, monkeypatch: Any) -> None:
     settings.RATE_LIMITS_ENABLED = True
-    monkeypatch.setattr(limits, "COMMENTS", Limit(f"test-refused-{bob.pk}", 2, "", window=limits.HOUR))
+    monkeypatch.setattr(rate_limits, "COMMENTS", Limit(f"test-refused-{bob.pk}", 2, "", window=limits.HOUR))
     client = _client(bob)
     assert [_write(client, content).status_code for content in ("", "x" * 2001, "One")] == [200, 200, 429]
     assert not Comment.objects.exists()

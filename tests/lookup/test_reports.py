@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import bans, users
+from accounts import bans, rate_limits, users
 from accounts.models import AuditEvent, User
 from infrastructure import limits
 from infrastructure.limits import Limit
@@ -186,7 +186,7 @@ def test_the_limit_refuses_with_the_text_kept(
     ada: User, bob: User, eve: Client, settings: Any, monkeypatch: Any
 ) -> None:
     settings.RATE_LIMITS_ENABLED = True
-    monkeypatch.setattr(limits, "REPORTS", Limit(f"test-reports-{ada.pk}", 1, "", window=limits.HOUR))
+    monkeypatch.setattr(rate_limits, "REPORTS", Limit(f"test-reports-{ada.pk}", 1, "", window=limits.HOUR))
     _send(eve, "/Ada/report")
     response = _send(eve, "/Bob/report", text="Kept")
     assert (response.status_code, 0 < int(response.headers["Retry-After"]) <= 3600) == (429, True)
@@ -196,7 +196,7 @@ def test_the_limit_refuses_with_the_text_kept(
 
 def test_a_refused_report_counts_against_the_limit(ada: User, eve: Client, settings: Any, monkeypatch: Any) -> None:
     settings.RATE_LIMITS_ENABLED = True
-    monkeypatch.setattr(limits, "REPORTS", Limit(f"test-refused-{ada.pk}", 1, "", window=limits.HOUR))
+    monkeypatch.setattr(rate_limits, "REPORTS", Limit(f"test-refused-{ada.pk}", 1, "", window=limits.HOUR))
     assert _send(eve, "/Ada/report", reason="").status_code == 200
     assert _send(eve, "/Ada/report").status_code == 429
     assert not Report.objects.exists()

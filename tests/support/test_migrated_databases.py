@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,8 +70,10 @@ def test_a_restored_dump_is_what_was_migrated(folder: Path, empty_url: str) -> N
 
 
 def _without_keys(dump: Path) -> str:
-    """Return the dump without the random word that newer programs put around it."""
-    return "\n".join(line for line in dump.read_text().splitlines() if "restrict " not in line)
+    """Return the dump without the random word that newer programs put around it, and without casts: PostgreSQL writes
+    those of a constraint in another way once it has read them."""
+    lines = [line for line in dump.read_text().splitlines() if "restrict " not in line]
+    return re.sub(r"::(?:character varying|text)(?:\[\])?|[()]", "", "\n".join(lines))
 
 
 def test_a_broken_dump_is_removed_and_leaves_the_database_empty(folder: Path, empty_url: str) -> None:
