@@ -6,6 +6,7 @@ the host that only serves files, and the pages that refuse a request for a docum
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -22,7 +23,6 @@ from config.web.door import Visit
 from infrastructure.databases import statements
 from infrastructure.requests import request_context
 from infrastructure.requests.http_messages import Answer, Request
-from infrastructure.settings_cache import from_settings
 
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 
@@ -166,10 +166,12 @@ class Routes:
         return found[0], {found[1]: last}
 
 
-@from_settings
 def routes() -> Routes:
     """Return the routes of the service, read once."""
-    return Routes(settings.ROOT_URLCONF)
+    return _routes(settings.ROOT_URLCONF)
+
+
+_routes = functools.lru_cache(Routes)  # tests have further URLconfs
 
 
 def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:

@@ -56,7 +56,7 @@ def test_two_imports_of_one_file_at_once_are_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["second"], f"line 1: {importing._MEANWHILE}"),
+        (["second"], f"line 1: {importing._TAKEN}"),
         (["line", "second"], "line 2: aliases.0.name: The name SECOND2 belongs to Holder ({0}), not to {1}."),
     ],
 )
