@@ -6,7 +6,7 @@
         def get(self, request: ApiRequest, chat_id: str) -> HttpResponse:
             return json_response(json_bytes(members.presence_of(chat_id)))
 
-A handler returns a response and raises an ApiError for everything else. One of a HotView takes a
+A handler returns a response and raises an ApiError for everything else. One of a BusyView takes a
 `http_messages.Request` and returns the bytes of the body.
 """
 
@@ -32,7 +32,7 @@ from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, 
 from infrastructure.requests.http_messages import Answer
 from infrastructure.settings_cache import from_settings
 
-__all__ = ["ApiRequest", "ApiView", "HotView", "error_response", "finished", "json_bytes", "json_response"]
+__all__ = ["ApiRequest", "ApiView", "BusyView", "error_response", "finished", "json_bytes", "json_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class ApiView(APIView):
         return self.unavailable()
 
 
-class HotView(ApiView):
+class BusyView(ApiView):
     """A view whose answer is a function of a `http_messages.Request`, which `config.web.lane` calls.
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by

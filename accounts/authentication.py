@@ -10,12 +10,7 @@ from django.http import HttpRequest
 
 from accounts import rate_limits
 from accounts.api_keys import records, uses
-from infrastructure import hashing, limits
-from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
-from infrastructure.requests import http_messages, request_context
-from infrastructure.requests.errors import (
-    AddressRateLimited,
-    ApiError,
+from accounts.errors import (
     InvalidApiKey,
     KeyDisabled,
     KeyExpired,
@@ -25,6 +20,10 @@ from infrastructure.requests.errors import (
     MissingApiKey,
     UsageExceeded,
 )
+from infrastructure import hashing, limits
+from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
+from infrastructure.requests import http_messages, request_context
+from infrastructure.requests.errors import AddressRateLimited, ApiError
 from infrastructure.requests.http_messages import Caller
 
 MAX_LENGTH = 200  # characters; our own keys have 52

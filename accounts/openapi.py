@@ -11,10 +11,7 @@ from rest_framework import serializers
 
 from accounts import authentication, rate_limits
 from accounts.api_view import ApiView
-from infrastructure.requests.errors import (
-    AddressRateLimited,
-    ApiError,
-    Forbidden,
+from accounts.errors import (
     InvalidApiKey,
     KeyDisabled,
     KeyExpired,
@@ -22,9 +19,9 @@ from infrastructure.requests.errors import (
     KeyRateLimited,
     MissingAccountKey,
     MissingApiKey,
-    Unavailable,
     UsageExceeded,
 )
+from infrastructure.requests.errors import AddressRateLimited, ApiError, Forbidden, Unavailable
 
 _REFUSED_KEYS: tuple[type[ApiError] | ApiError, ...] = (
     *(InvalidApiKey, KeyNotFound, KeyExpired, UsageExceeded, KeyDisabled),

@@ -1,4 +1,4 @@
-"""What a plan gives. Pure rules."""
+"""The sizes of each plan. Pure rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

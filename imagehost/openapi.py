@@ -15,6 +15,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from accounts import openapi as shared
+from accounts.errors import KeyNotFound, KeyRateLimited
 from accounts.plans import ALLOWANCES, Plan
 from imagehost import media
 from imagehost.errors import (
@@ -42,7 +43,7 @@ from imagehost.serializers import (
     NewFolderSerializer,
     UploadSerializer,
 )
-from infrastructure.requests.errors import ApiError, KeyNotFound, KeyRateLimited
+from infrastructure.requests.errors import ApiError
 
 _FORM = {
     "type": "object",

@@ -1,4 +1,4 @@
-"""Times as whole numbers, counted from 1970."""
+"""Convert datetimes to microseconds and milliseconds since the epoch."""
 
 from __future__ import annotations
 

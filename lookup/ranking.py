@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import User
-from lookup.documents import bulk, documents
+from infrastructure.databases import bulk
+from lookup.documents import documents
 from lookup.models import Board, LeaderboardEntry, Profile, ProfileDocument, UserDocument
 
 # Ten times what an endpoint shows: who comes up from further below counts as new, and ranking a million users costs as

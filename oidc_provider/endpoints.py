@@ -49,7 +49,7 @@ class _UncheckedView(View):
 
 
 class Endpoint(_UncheckedView):
-    """An endpoint for programs: a handler for each method takes a `hot.Request`, and returns an Answer or raises a
+    """An endpoint for programs: a handler for each method takes a `Request`, and returns an Answer or raises a
     ProtocolError. `config.web.lane` calls `respond`. OPTIONS is 405, so preflights fail.
 
     `endpoint`: its name in the limits. `kind`: in the log of requests. `is_for_apps`: no cache keeps answers; errors

@@ -39,7 +39,7 @@ class ProtocolError(Exception):
         self.description = description
 
     def headers(self) -> dict[str, str]:
-        """Those that belong to the error."""
+        """Return the headers that belong to the error."""
         return {}
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts import authentication, jobs
-from accounts.api_view import FAILURES, ApiRequest, ApiView, HotView, error_answer
+from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_answer
 from accounts.authentication import header_credential
 from accounts.models import Permission
 from infrastructure import hashing
@@ -36,7 +36,7 @@ from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
 CARD_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-class PresenceLookup(HotView):
+class PresenceLookup(BusyView):
     """GET /api/lookup/presence/{chatId}: the presence of a member as of now."""
 
     permission = Permission.LOOKUP_PRESENCE

@@ -1,4 +1,4 @@
-"""Rows that staff look at: linked accounts, names, the audit trail, periodic jobs."""
+"""Admin of records that staff read only: linked accounts, names, the audit trail, periodic jobs."""
 
 from __future__ import annotations
 

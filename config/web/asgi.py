@@ -2,7 +2,7 @@
 
     granian --interface asgi config.asgi:application
 
-Serves only the event streams of presence, and reads no body; `config.web.wsgi` serves everything.
+Serves event streams and probes (`SERVED`), and reads no body; `config.web.wsgi` serves everything else.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from infrastructure.requests.http_messages import Answer, Request
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 
 
-class HotView(Protocol):
+class BusyView(Protocol):
     """A view that is answered here."""
 
     def respond(self, request: Request, **parameters: str) -> Answer: ...
@@ -36,7 +36,7 @@ class HotView(Protocol):
 class Call(NamedTuple):
     """A request that is answered here. `route`: of its URL, as metrics name it."""
 
-    view: HotView
+    view: BusyView
     route: str
     parameters: dict[str, str]
     environ: dict[str, Any]
@@ -133,7 +133,7 @@ def _compressed(answer: Answer, environ: dict[str, Any]) -> Answer:
 class Endpoint(NamedTuple):
     """A view that is answered here. `route`: as metrics name it."""
 
-    view: HotView
+    view: BusyView
     route: str
 
 
@@ -175,7 +175,7 @@ _routes = functools.lru_cache(Routes)  # tests have further URLconfs
 
 
 def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:
-    """Yield every route whose view is a HotView, with its class."""
+    """Yield every route whose view is a BusyView, with its class."""
     for pattern in resolver.url_patterns:
         route = before + str(pattern.pattern).lstrip("^")
         if isinstance(pattern, URLResolver):

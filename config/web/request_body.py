@@ -29,7 +29,7 @@ HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a l
 
 @once
 def _places() -> threading.BoundedSemaphore:
-    """Of this process. Made at the first use: servers import this module before there are settings."""
+    """Return the places of this process for large bodies. Servers import this module before there are settings."""
     return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
 
 

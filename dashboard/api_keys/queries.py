@@ -12,10 +12,11 @@ from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
 
 from accounts import rate_limits
+from accounts.errors import KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
 from dashboard.access_requests import BY_REQUEST
 from dashboard.models import AccessRequest
-from infrastructure.requests.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
+from infrastructure.requests.errors import ApiError
 
 DAYS = 30
 SOON = timedelta(days=7)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from accounts import errors as key_errors
 from accounts import plans, rate_limits
 from dashboard.client_apps import error_guide
 from imagehost import errors as imagehost
@@ -50,13 +51,13 @@ def anchor_of(row: ErrorRow, heading: str = "") -> str:
 
 
 _KEY_ERRORS = (
-    errors.InvalidApiKey(),
-    errors.KeyNotFound(),
-    errors.KeyExpired(),
-    errors.UsageExceeded(),
-    errors.KeyDisabled(),
+    key_errors.InvalidApiKey(),
+    key_errors.KeyNotFound(),
+    key_errors.KeyExpired(),
+    key_errors.UsageExceeded(),
+    key_errors.KeyDisabled(),
 )
-_KEY_LIMIT = errors.KeyRateLimited(seconds_left=1)
+_KEY_LIMIT = key_errors.KeyRateLimited(seconds_left=1)
 _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
     "any": (
         errors.Forbidden(),
@@ -65,8 +66,8 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         errors.AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=1, resets_at=0),
         errors.Unavailable(),
     ),
-    "key": (errors.MissingApiKey(), *_KEY_ERRORS, _KEY_LIMIT),
-    "earlier_key": (*(error.with_status(404) for error in (errors.MissingAccountKey(), *_KEY_ERRORS)), _KEY_LIMIT),
+    "key": (key_errors.MissingApiKey(), *_KEY_ERRORS, _KEY_LIMIT),
+    "earlier_key": (*(error.with_status(404) for error in (key_errors.MissingAccountKey(), *_KEY_ERRORS)), _KEY_LIMIT),
     "lookup_user": (lookup.TypeInvalid(), lookup.ValueInvalid(), lookup.UserNotFound(), lookup.ProfilePrivate()),
     "lookup_earlier": (lookup.UserNotFound(), lookup.ProfilePrivate()),
     "leaderboard": (lookup.LimitInvalid(),),
@@ -116,7 +117,7 @@ def _rows(where: str, found: Iterable[ApiError]) -> Iterator[ErrorRow]:
 
 def _imagehost_key_rows() -> Iterator[ErrorRow]:
     """Yield rows of the image host, which answers the sentences of the key check under one code of its own."""
-    for error in (errors.MissingApiKey(), errors.MissingAccountKey(), *_KEY_ERRORS):
+    for error in (key_errors.MissingApiKey(), key_errors.MissingAccountKey(), *_KEY_ERRORS):
         yield ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.fix)
     yield from _rows("imagehost_key", [_KEY_LIMIT])
 

@@ -9,7 +9,7 @@ from accounts.plans import PREMIUM_PLANS, Plan
 from demo.population import styles
 from demo.population.people import LATEST
 from demo.population.profile_pages import Page
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.editing import unlocking
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
 

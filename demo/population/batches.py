@@ -18,7 +18,8 @@ from demo.population.people import LATEST, Member
 from demo.population.profile_pages import Page
 from demo.population.rows import Rows
 from demo.population.talk import Talk
-from lookup.documents import bulk, documents, queries, rendering
+from infrastructure.databases import bulk
+from lookup.documents import documents, queries, rendering
 from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
 from lookup.shapes.sections import SectionType

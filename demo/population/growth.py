@@ -11,8 +11,9 @@ from datetime import datetime
 
 from demo.population import awards, batches, catalogue_data
 from demo.population.batches import Batch
-from lookup.documents import bulk, worker_processes
-from lookup.documents.worker_processes import Turns
+from infrastructure import worker_processes
+from infrastructure.databases import bulk
+from infrastructure.worker_processes import Turns
 from lookup.editing import catalogue_badges
 from lookup.models import Badge
 

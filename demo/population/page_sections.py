@@ -7,7 +7,7 @@ from typing import Any
 
 from demo.population import catalogue_data, sentences
 from demo.population.profile_pages import Page
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import GalleryItem, Project, Section, Widget
 from lookup.shapes.sections import SKILL_GROUPS, Alignment, SectionType
 

@@ -12,7 +12,7 @@ from accounts.models.names import RESERVED_KEYS
 from accounts.plans import Plan
 from demo import vocabulary
 from demo.seeded_random import SeededRandom, seeded
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.shapes import addresses
 
 words = vocabulary.load("names")

@@ -8,7 +8,7 @@ from demo.population import sentences, styles
 from demo.population.people import LATEST, Member, words
 from demo.population.rows import Rows
 from demo.seeded_random import SeededRandom
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import Asset, Audio, Background, Link, Profile, Project, Widget
 
 Size = tuple[int | None, int | None]

@@ -9,8 +9,8 @@ from typing import TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount, Name, User
+from infrastructure.databases import bulk
 from lookup import models
-from lookup.documents import bulk
 
 Row = TypeVar("Row", bound=Model)
 

@@ -13,7 +13,7 @@ from django.db.models import Model
 
 from demo.population import sentences
 from demo.population.people import LATEST, Member, user_id
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote
 
 MOST_COMMENTS, MOST_VOTES, MOST_LIKES = 400, 400, 60

@@ -30,6 +30,7 @@ from django.utils import timezone
 from django.utils.http import parse_header_parameters
 
 from accounts import authentication, rate_limits
+from accounts.errors import KeyRateLimited, KeyRefused
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
@@ -40,7 +41,7 @@ from imagehost.receiving.uploads import Incoming, Uploaded, UploadOwner
 from imagehost.storing import storage
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests.errors import ApiError, KeyRateLimited, KeyRefused
+from infrastructure.requests.errors import ApiError
 
 CHUNK = 256 * 1024  # bytes read and written at a time
 PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`

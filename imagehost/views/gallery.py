@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from accounts import authentication
 from accounts.api_view import ApiRequest, ApiView
+from accounts.errors import KeyRateLimited, KeyRefused
 from accounts.http import single_parameter
 from accounts.models import Permission
 from imagehost import openapi
@@ -29,7 +30,7 @@ from imagehost.serializers import (
     NewFolderSerializer,
 )
 from infrastructure.requests.api_json import json_bytes, json_response
-from infrastructure.requests.errors import ApiError, KeyRateLimited, KeyRefused
+from infrastructure.requests.errors import ApiError
 
 MAX_BODY = 64 * 1024  # bytes
 _LIMIT = re.compile(r"[0-9]{1,3}")

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.api_view import ApiView
+from accounts.errors import KeyRateLimited
 from accounts.models import Permission
 from imagehost import openapi
 from imagehost.errors import UploadsUnavailable
@@ -18,7 +19,7 @@ from imagehost.models import File
 from imagehost.receiving import incoming, uploads
 from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
 from infrastructure.requests.api_json import json_bytes, json_response
-from infrastructure.requests.errors import AddressRateLimited, KeyRateLimited
+from infrastructure.requests.errors import AddressRateLimited
 
 _CURRENT, _EARLIER = UploadSerializer(), EarlierUploadSerializer()
 

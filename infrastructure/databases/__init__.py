@@ -1,1 +1,1 @@
-"""PostgreSQL and Redis: connections, statements, batches and migrations of indexes."""
+"""PostgreSQL and SQLite: statements, an engine with a deadline, batches, folded columns, migrations of indexes."""

@@ -14,8 +14,8 @@ BATCH = 500
 class FoldedField(models.CharField):  # type: ignore[type-arg]  # the stubs' type takes arguments, the class none
     """The text of the column `of`, folded (`text_rules.folded`) and cut. None: an earlier release wrote the row.
 
-    Saving the row writes it. Code that writes `of` by `update_fields` names this column, too; `lookup.documents.bulk`
-    does so by itself.
+    Saving the row writes it. Code that writes `of` by `update_fields` names this column, too;
+    `infrastructure.databases.bulk` does so by itself.
     """
 
     def __init__(self, *, of: str, **options: Any) -> None:

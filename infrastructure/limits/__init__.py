@@ -273,7 +273,7 @@ def hit(*windows: Window) -> int:
 
 
 def peek(window: Window) -> int:
-    """As `hit`, but count nothing."""
+    """Return the seconds until a used-up window ends, else 0; count nothing. LimitsUnavailable."""
     return _noted(_store().peek(window), window) if _is_counting() else 0
 
 
@@ -285,7 +285,7 @@ def _noted(seconds_left: int, window: Window) -> int:
 
 
 def take(*windows: Window) -> int:
-    """As `hit`, for limits of services that we call: RATE_LIMITS_ENABLED does not lift those."""
+    """Count one call to another service in all of `windows`, whatever RATE_LIMITS_ENABLED is; return as `hit`."""
     return _store().hit(windows)
 
 

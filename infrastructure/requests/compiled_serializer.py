@@ -229,7 +229,7 @@ def _represent(field: Field) -> Represent:
 
 
 def _read_and_represent(field: Field) -> Represent:
-    """The same for a field with a way of its own to read a row."""
+    """Return a function that reads the field by its own `get_attribute`, then represents it."""
     read, to_representation = field.get_attribute, field.to_representation
 
     def represent(row: Any) -> Any:

@@ -141,7 +141,10 @@ def _plain(text: str) -> dict[str, str | None]:
 
 
 def _decoded(text: str) -> dict[str, str | None]:
-    """The same of any query. ASGI has decoded the bytes that were sent by UTF-8."""
+    """Return the values by name, as QueryDict decodes them; None for a repeated one.
+
+    ASGI has decoded the sent bytes by UTF-8.
+    """
     try:
         sent = text.encode("latin-1")
     except UnicodeEncodeError:

@@ -62,7 +62,7 @@ def new_id() -> str:
 
 
 def request_id() -> str:
-    """Of the request that is served, or of a new one."""
+    """Return the id of the current request, or a new one."""
     context = current.get()
     return context.request_id if context is not None else new_id()
 

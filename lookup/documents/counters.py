@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 
 from accounts.models import User
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote, UserDocument
 
 

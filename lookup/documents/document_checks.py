@@ -11,7 +11,8 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from accounts.models import User
-from lookup.documents import bulk, counters, documents, queries, rendering
+from infrastructure.databases import bulk
+from lookup.documents import counters, documents, queries, rendering
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
 

@@ -20,9 +20,10 @@ from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts.models import User
+from infrastructure.databases import bulk
 from infrastructure.requests import compiled_serializer, http_messages
 from infrastructure.settings_cache import from_settings
-from lookup.documents import bulk, queries, registry, rendering
+from lookup.documents import queries, registry, rendering
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.serializers import current, earlier, fields, leaderboard, rows

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount
-from lookup.documents import bulk, registry
+from infrastructure.databases import bulk
+from lookup.documents import registry
 from lookup.models import (
     Alias,
     Badge,

@@ -206,7 +206,7 @@ def _page(user: UserRow, name: str, found: dict[str, Any], number: int | None = 
 
 
 def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
-    """Those that the owner shows, without zeros."""
+    """Return the figures that the owner shows and that are not 0."""
     figures = [Figure(user.views, "view", "views")] if chosen["viewsSettings"]["enabled"] else []
     if chosen["feedbackSettings"]["enabled"]:
         figures += [Figure(user.likes, "like", "likes"), Figure(user.dislikes, "dislike", "dislikes")]

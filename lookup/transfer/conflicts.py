@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from django.db.models import QuerySet
 
 from accounts.models import LinkedAccount, Name, User
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import Comment, GalleryItem, Profile
 from lookup.shapes.strict_fields import Problem
 from lookup.transfer.reading import Line

@@ -10,7 +10,8 @@ from typing import Any
 from django.db.models import Model
 from django.utils import timezone
 
-from lookup.documents import bulk, queries
+from infrastructure.databases import bulk
+from lookup.documents import queries
 from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
 from lookup.serializers.current import ProfileSerializer
 from lookup.serializers.fields import AssetFacts, Mirrored

@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import AuditEvent, User
-from lookup.documents import bulk, documents, worker_processes
+from infrastructure import worker_processes
+from infrastructure.databases import bulk
+from lookup.documents import documents
 from lookup.editing import profiles
 from lookup.models import Profile
 from lookup.shapes.strict_fields import Problem, Problems

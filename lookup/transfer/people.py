@@ -14,8 +14,8 @@ from accounts.api_keys import records
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
+from infrastructure.databases import bulk
 from infrastructure.timestamps import milliseconds
-from lookup.documents import bulk
 from lookup.models import Alias
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.reading import Json, Line

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from infrastructure.databases import bulk
 from infrastructure.timestamps import milliseconds
-from lookup.documents import bulk, counters, rendering
+from lookup.documents import counters, rendering
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.content import WrittenProfiles

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from datetime import datetime
 
-from accounts.api_view import HotView
+from accounts.api_view import BusyView
 from accounts.models import Permission
 from infrastructure.requests import http_messages
 from infrastructure.requests.api_json import utf8
@@ -21,7 +21,7 @@ ALIAS_PROFILE = "showAliasProfile"
 _FEEDBACK = FeedbackSerializer()
 
 
-class UserLookup(HotView):
+class UserLookup(BusyView):
     is_read = True
     permission = Permission.LOOKUP_USER
 

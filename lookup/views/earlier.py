@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.utils import timezone
 
 from accounts import authentication
-from accounts.api_view import HotView
+from accounts.api_view import BusyView
+from accounts.errors import KeyRefused
 from accounts.models import Permission
 from infrastructure.requests import http_messages
-from infrastructure.requests.errors import ApiError, KeyRefused
+from infrastructure.requests.errors import ApiError
 from lookup import openapi
 from lookup.documents import resolve
 from lookup.errors import UserNotFound, ValueInvalid
@@ -16,7 +17,7 @@ from lookup.errors import UserNotFound, ValueInvalid
 TOO_MANY_REQUESTS = 429
 
 
-class EarlierView(HotView):
+class EarlierView(BusyView):
     """Every refusal of a key is 404 with its own words; a limit stays 429."""
 
     is_read = True

@@ -61,7 +61,7 @@ def lookup_id(client_id: str) -> str:
 
 
 def refused() -> InvalidClient:
-    """The same error for an unknown app and for a wrong secret."""
+    """Return the error for an unknown app or a wrong secret; it does not say which."""
     return InvalidClient("The client_id or the client_secret is wrong.")
 
 

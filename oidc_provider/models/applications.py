@@ -130,7 +130,7 @@ class Application(AbstractApplication):
 
 
 class ApplicationLogo(models.Model):
-    """A small PNG that `logos` encoded, in its own table so that no hot query reads it."""
+    """A small PNG that `logos` encoded, in its own table so that no busy query reads it."""
 
     application = models.OneToOneField(Application, on_delete=models.CASCADE, related_name="logo", primary_key=True)
     png = models.BinaryField()

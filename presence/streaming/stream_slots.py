@@ -19,7 +19,8 @@ from django_redis.exceptions import ConnectionInterrupted
 from prometheus_client import Gauge
 from redis import RedisError
 
-from infrastructure.requests.errors import KeyRateLimited, Unavailable
+from accounts.errors import KeyRateLimited
+from infrastructure.requests.errors import Unavailable
 
 LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
 RETRY = 15  # seconds, until another stream may have ended

@@ -19,8 +19,9 @@ from django.db import Error as AnyDatabaseError
 from django.utils import timezone
 
 from accounts import authentication, jobs
+from accounts.errors import KeyRateLimited
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests.errors import ApiError, KeyRateLimited, Unavailable
+from infrastructure.requests.errors import ApiError, Unavailable
 from lookup.errors import ProfilePrivate
 from presence.answer import members
 from presence.answer.presentation import Presence

@@ -16,6 +16,7 @@ import pytest
 import time_machine
 
 from accounts import authentication, rate_limits
+from accounts.errors import InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
 from infrastructure import hashing
 from infrastructure.limits import (
     FOREVER,
@@ -30,7 +31,7 @@ from infrastructure.limits import (
     microseconds,
 )
 from infrastructure.limits.redis_limits import RedisLimits
-from infrastructure.requests.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
+from infrastructure.requests.errors import ApiError
 from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together

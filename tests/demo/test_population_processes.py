@@ -7,7 +7,8 @@ import pytest
 from accounts.models import User
 from accounts.models.users import UidCounter
 from demo.population import growth
-from lookup.documents import document_checks, worker_processes
+from infrastructure import worker_processes
+from lookup.documents import document_checks
 from tests.demo.test_population_growth import NOW, Export, export
 
 

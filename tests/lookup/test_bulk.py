@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Model
 
 from accounts.models import User
-from lookup.documents import bulk
+from infrastructure.databases import bulk
 from lookup.models import Asset, Badge, Link, Profile, Section
 
 OWNER, ICON = User(username="ada"), Asset(path="a.png", mime="image/png")

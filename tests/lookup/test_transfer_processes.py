@@ -7,7 +7,8 @@ import io
 import pytest
 
 from accounts.models import User
-from lookup.documents import document_checks, worker_processes
+from infrastructure import worker_processes
+from lookup.documents import document_checks
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
 from tests.lookup import transfer_files

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lookup.documents import worker_processes
-from lookup.documents.worker_processes import TurnLost, Turns
+from infrastructure import worker_processes
+from infrastructure.worker_processes import TurnLost, Turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from lookup.documents import bulk, document_checks, worker_processes
+from infrastructure import worker_processes
+from infrastructure.databases import bulk
+from lookup.documents import document_checks
 from lookup.documents.document_checks import Difference, Part
 
 

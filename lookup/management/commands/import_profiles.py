@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from django.core.management import BaseCommand, CommandError
 from django.db import OperationalError
 
-from lookup.documents import bulk, worker_processes
+from infrastructure import worker_processes
+from infrastructure.databases import bulk
 from lookup.shapes.strict_fields import Problem
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
