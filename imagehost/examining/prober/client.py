@@ -18,7 +18,7 @@ from pathlib import Path
 from imagehost.examining.prober import confinement, wire
 
 PATIENCE = confinement.WALL_SECONDS + 10.0  # seconds: the child ends itself long before
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 class Failed(Exception):

@@ -75,7 +75,7 @@ def test_the_life_of_a_key_is_that_of_the_code() -> None:
 def test_the_secret_has_the_name_that_it_has_in_the_file_of_a_new_secret() -> None:
     named = set(re.findall(r"`(CLIENT_\w+)`", text_of("sign-in")))
     (directory,) = (Path(folder) for engine in engines.all() for folder in engine.dirs)
-    file = (directory / "dashboard" / "apps" / "secret.html").read_text()
+    file = (directory / "dashboard" / "client_apps" / "secret.html").read_text()
     assert [f"\n{name}={{{{ client_secret }}}}" in file for name in named] == [True]
 
 

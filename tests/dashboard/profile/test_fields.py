@@ -64,9 +64,9 @@ def test_a_saved_form_locks_the_profile_and_its_document_once(signed_in: Client,
     assert locks == ["SELECT lookup_profile", "SELECT lookup_profiledocument"]
     rendering = [
         *("SELECT lookup_profile", "SELECT lookup_alias", "SELECT accounts_linkedaccount"),
-        *("SELECT lookup_link", "SELECT lookup_profilebadge", "SELECT lookup_custombadge", "SELECT lookup_widget"),
-        *("SELECT lookup_audio", "SELECT lookup_background", "SELECT lookup_project", "SELECT lookup_galleryitem"),
-        "SELECT lookup_section",
+        *("SELECT lookup_profilebadge", "SELECT lookup_custombadge", "SELECT lookup_widget", "SELECT lookup_audio"),
+        *("SELECT lookup_background", "SELECT lookup_link", "SELECT lookup_project", "SELECT lookup_section"),
+        "SELECT lookup_galleryitem",
     ]
     assert [one.name for one in sent if not one.name.endswith("SAVEPOINT") and one.name != "RELEASE"] == [
         "SELECT accounts_user",
