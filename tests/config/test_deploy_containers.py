@@ -60,7 +60,7 @@ def _commands() -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", _commands())
 def test_a_container_starts_what_exists(name: str) -> None:
     command = _commands()[name]
-    if command[:3] == ["python", "-m", "config.web.serve"]:
+    if command[:3] == ["python", "-m", "config.serve"]:
         module, variable = command[-1].split(":")
         assert callable(getattr(importlib.import_module(module), variable))
         assert "--respawn-failed-workers" in command

@@ -52,7 +52,7 @@ def test_a_unit_starts_what_exists_and_starts_it_again(unit: Path) -> None:
     assert "ExecReload" not in service  # granian's loses requests
     if service["Type"] == "exec":
         assert service["RestartPreventExitStatus"] == "78"
-    if arguments[:2] == ["-m", "config.web.serve"]:
+    if arguments[:2] == ["-m", "config.serve"]:
         module, name = arguments[-1].split(":")
         assert "--respawn-failed-workers" in arguments
         assert callable(getattr(importlib.import_module(module), name))

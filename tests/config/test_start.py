@@ -73,7 +73,7 @@ def run(arguments: list[str], values: dict[str, str], directory: Path) -> subpro
 
 def served(values: dict[str, str], directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """granian says its version in place of a start."""
-    return run(["-m", "config.web.serve", *(options or ("--version",))], values, directory)
+    return run(["-m", "config.serve", *(options or ("--version",))], values, directory)
 
 
 def assert_refused(run: subprocess.CompletedProcess[str], sentences: list[str]) -> None:
@@ -122,7 +122,7 @@ def test_sqlite_serves_one_worker(tmp_path: Path, options: tuple[str, ...]) -> N
 
 @pytest.mark.parametrize("interface", ["wsgi", "asgi"])
 def test_a_worker_that_must_not_serve_ends_its_server(tmp_path: Path, interface: str) -> None:
-    """Without `config.web.serve`: granian starts a worker again that has ended."""
+    """Without `config.serve`: granian starts a worker again that has ended."""
     with ports.held() as (port,):
         options = ["--interface", interface, "--port", str(port), "--workers", "1", "--respawn-failed-workers"]
         values = {**PRODUCTION, "RATE_LIMITS_ENABLED": "0"}
@@ -147,7 +147,7 @@ def redis(directory: Path, *options: str) -> Iterator[str]:
         yield f"redis://127.0.0.1:{port}/0"
 
 
-@pytest.mark.parametrize("program", [["-m", "config.web.serve", "--version"], ["manage.py", "run_jobs"]])
+@pytest.mark.parametrize("program", [["-m", "config.serve", "--version"], ["manage.py", "run_jobs"]])
 def test_a_redis_that_evicts_is_refused(tmp_path: Path, program: list[str]) -> None:
     with redis(tmp_path, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru") as url:
         refused = run(program, {**PRODUCTION, "REDIS_URL": url}, tmp_path)

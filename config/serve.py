@@ -1,6 +1,6 @@
 """Starts granian where the settings are safe (`config.start`). Takes granian's options:
 
-    python -m config.web.serve --interface wsgi --workers 2 config.wsgi:application
+    python -m config.serve --interface wsgi --workers 2 config.wsgi:application
 
 A worker that does not start makes granian end with exit code 1, and a service manager would restart it for ever.
 This command reports problems once, with exit code 78, which `deploy/systemd/` does not restart.
