@@ -82,7 +82,7 @@ def refused_if(condition: Callable[..., bool], sentence: str) -> Callable[..., s
 
 
 _BAN = "accounts.ban_user"
-USER_ACTIONS = [
+USER_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "ban",
         "Ban",
@@ -139,7 +139,7 @@ USER_ACTIONS = [
         "accounts.delete_user",
         through(users.delete, "user"),
     ),
-]
+)
 
 
 def _granting(key: ApiKey, permission: Permission) -> list[str]:
@@ -157,7 +157,7 @@ def _no_grant(key: ApiKey, permission: Permission) -> str:
 
 
 CHANGE_KEY = "accounts.change_apikey"
-KEY_ACTIONS = [
+KEY_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "enable",
         "Enable",
@@ -217,4 +217,4 @@ KEY_ACTIONS = [
         offer=lambda _: True,
         options={"permission": Permission.choices},
     ),
-]
+)

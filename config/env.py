@@ -3,8 +3,10 @@
 Only this package reads `os.environ`. A value may lie in a file: NAME_FILE then names it, as Docker's secrets have it.
 """
 
+import errno
 import importlib.util
 import json
+import logging
 import os
 import secrets
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from django.http.request import split_domain_port
 from prometheus_client import values
 
 from infrastructure.metrics import process_files
+
+logger = logging.getLogger(__name__)
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
@@ -226,7 +230,11 @@ def count_in(directory: Path) -> None:
     try:
         folder = process_files.begin(directory)
     except OSError as error:
-        raise ImproperlyConfigured(f"METRICS_DIR: {directory} cannot be written: {error.strerror}.") from None
+        message = f"METRICS_DIR: {directory} cannot be written: {error.strerror or error}."
+        if error.errno in (errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+            raise ImproperlyConfigured(message) from None
+        logger.warning("%s This process counts for itself.", message)  # a full disk must not keep it from starting
+        return
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     values.ValueClass = values.get_value_class()
 

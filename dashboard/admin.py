@@ -22,4 +22,4 @@ class AccessRequestAdmin(OperationsAdmin):
     staff_actions = REQUEST_ACTIONS
 
 
-UserAdmin.staff_actions.append(RESET_SECOND_FACTOR)
+UserAdmin.staff_actions = (*UserAdmin.staff_actions, RESET_SECOND_FACTOR)

@@ -13,7 +13,7 @@ from imagehost.receiving import quarantine
 from imagehost.storing import files, quotas
 
 _QUARANTINE = "imagehost.quarantine_file"
-FILE_ACTIONS = [
+FILE_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "quarantine",
         "Quarantine",
@@ -38,16 +38,16 @@ FILE_ACTIONS = [
         through(files.delete, "file"),
         offer=lambda file: file.state == State.READY,
     ),
-]
-ALBUM_ACTIONS = [
+)
+ALBUM_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "delete",
         "Delete",
         "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
         "imagehost.delete_album",
         through(albums.delete_by_staff, "album"),
-    )
-]
+    ),
+)
 
 
 @transaction.atomic
@@ -56,12 +56,12 @@ def _recount(usage: Usage, *, by: User, reason: str) -> None:
     audit.record("usage:recounted", by=by, on=usage.owner, reason=reason, wrong_by=wrong_by)
 
 
-USAGE_ACTIONS = [
+USAGE_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "recount",
         "Count again",
         "Sets the used storage to the sum of the user's files.",
         "imagehost.change_usage",
         _recount,
-    )
-]
+    ),
+)

@@ -6,7 +6,7 @@ from accounts.staff_actions import StaffAction, through
 from lookup.social import reports
 
 _DECIDE = "lookup.decide_report"
-REPORT_ACTIONS = [
+REPORT_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "dismiss",
         "Dismiss",
@@ -31,4 +31,4 @@ REPORT_ACTIONS = [
         through(reports.mark_handled, "report"),
         offer=lambda report: report.decided_at is None,
     ),
-]
+)

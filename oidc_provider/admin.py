@@ -253,4 +253,4 @@ class ApprovalInline(ReadOnlyInline):
 
 
 UserAdmin.inlines.append(ApprovalInline)
-UserAdmin.staff_actions += SCOPE_ACTIONS
+UserAdmin.staff_actions = (*UserAdmin.staff_actions, *SCOPE_ACTIONS)

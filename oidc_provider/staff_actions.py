@@ -49,7 +49,7 @@ def _users(app: Application) -> str:
 
 _SUSPEND = "oidc_provider.suspend_application"
 _VERIFY = "oidc_provider.verify_application"
-APPLICATION_ACTIONS = [
+APPLICATION_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "suspend",
         "Suspend",
@@ -130,8 +130,8 @@ APPLICATION_ACTIONS = [
         "oidc_provider.delete_application",
         through(applications.delete, "application"),
     ),
-]
-APPROVAL_ACTIONS = [
+)
+APPROVAL_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "disconnect",
         "Disconnect",
@@ -139,8 +139,8 @@ APPROVAL_ACTIONS = [
         "oidc_provider.delete_approval",
         through(approvals.withdraw, "approval"),
     ),
-]
-ACCESS_TOKEN_ACTIONS = [
+)
+ACCESS_TOKEN_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "revoke",
         "Revoke",
@@ -148,8 +148,8 @@ ACCESS_TOKEN_ACTIONS = [
         "oidc_provider.delete_accesstoken",
         through(revocation.revoke_access_token, "token"),
     ),
-]
-REFRESH_TOKEN_ACTIONS = [
+)
+REFRESH_TOKEN_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "revoke",
         "Revoke",
@@ -157,7 +157,7 @@ REFRESH_TOKEN_ACTIONS = [
         "oidc_provider.delete_refreshtoken",
         through(revocation.revoke_refresh_token, "token"),
     ),
-]
+)
 
 
 def _unlocking(user: User, scope: str) -> list[str]:
@@ -180,7 +180,7 @@ def _relocking(user: User, scope: str) -> list[str]:
 
 UNLOCK_SCOPES = "accounts.unlock_scopes_user"
 _LOCKED = {"scope": [(name, name) for name in LOCKED_SCOPES]}
-SCOPE_ACTIONS = [
+SCOPE_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "unlock_scope",
         "Unlock a scope",
@@ -220,4 +220,4 @@ SCOPE_ACTIONS = [
         offer=lambda user: bool(user.unlocked_scopes),
         options=_LOCKED,
     ),
-]
+)

@@ -127,7 +127,7 @@ class StaffActionsAdmin(CheckedListAdmin):
     They replace the stock deletion, which calls no operation. Apps above may append to `staff_actions`.
     """
 
-    staff_actions: ClassVar[list[StaffAction]] = []
+    staff_actions: ClassVar[tuple[StaffAction, ...]] = ()
     change_form_template = "admin/staff_actions/change_form.html"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

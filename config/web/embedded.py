@@ -188,7 +188,7 @@ def _at_pace(send: Send) -> Send:
 
 
 def _environ(scope: Scope) -> dict[str, Any]:
-    """WSGI's, `wsgi.input` aside. Headers with an underscore are dropped: they would look like those with a hyphen."""
+    """WSGI's, without the body. Headers with an underscore are dropped: they would look like those with a hyphen."""
     environ: dict[str, Any] = {
         **_CONSTANT,
         "REQUEST_METHOD": scope["method"],
@@ -198,6 +198,7 @@ def _environ(scope: Scope) -> dict[str, Any]:
         "SERVER_NAME": scope["server"][0],
         "SERVER_PORT": str(scope["server"][1]),
         "REMOTE_ADDR": scope["client"][0],
+        "wsgi.input": io.BytesIO(),
     }
     for name, value in scope["headers"]:
         if variable := _variable(name):

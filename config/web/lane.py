@@ -38,6 +38,7 @@ class Call(NamedTuple):
 
     view: BusyView
     route: str
+    path: str
     parameters: dict[str, str]
     environ: dict[str, Any]
     request: Request
@@ -57,17 +58,17 @@ class Call(NamedTuple):
             finally:
                 _let_go()
         answer.headers[request_context.HEADER] = visit.context.request_id
-        path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
-        visit.answered(route=self.route, method=method, path=path, status=answer.status).end(len(answer.body))
+        method = environ["REQUEST_METHOD"]
+        visit.answered(route=self.route, method=method, path=self.path, status=answer.status).end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
         environ = self.environ
-        if (refuse := self.visit.refusal()) is not None:
-            return _answer_of(refuse(WSGIRequest(environ)))
-        if request_body.HAS_NO_PLACE in environ:
-            return _answer_of(views.too_many_uploads(WSGIRequest(environ)))
         try:
+            if (refuse := self.visit.refusal()) is not None:
+                return _answer_of(refuse(WSGIRequest(environ)))
+            if request_body.HAS_NO_PLACE in environ:
+                return _answer_of(views.too_many_uploads(WSGIRequest(environ)))
             answer = self.view.respond(self.request, **self.parameters)
         except Exception as error:  # as Django's handler, which no exception passes
             return _answer_of(door.failed(environ, error))
@@ -77,7 +78,9 @@ class Call(NamedTuple):
 def find(environ: dict[str, Any]) -> Call | None:
     """Return the call of a WSGI environ; None where Django has to answer."""
     path = environ.get("PATH_INFO", "")
-    found = routes().find(path if path.isascii() else get_path_info(environ))
+    if not path.isascii():
+        path = get_path_info(environ)
+    found = routes().find(path)
     if found is None or _is_refused_by_page(path, environ):
         return None
     host = door.host_of(environ)
@@ -87,7 +90,7 @@ def find(environ: dict[str, Any]) -> Call | None:
     visit = Visit(environ)
     visit.context.route = route
     request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-    return Call(view, route, parameters, environ, request, visit)
+    return Call(view, route, path, parameters, environ, request, visit)
 
 
 def answer(environ: dict[str, Any]) -> Answer | None:

@@ -62,7 +62,7 @@ def _granting(request: AccessRequest) -> list[str]:
 
 
 DECIDE = "dashboard.decide_accessrequest"
-REQUEST_ACTIONS = [
+REQUEST_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "grant",
         "Grant",
@@ -105,7 +105,7 @@ REQUEST_ACTIONS = [
             ),
         ),
     ),
-]
+)
 
 
 @transaction.atomic

@@ -69,7 +69,7 @@ def _answer(
     return redirect(back_url)
 
 
-def _chosen(listed: list[StaffAction], slug: str) -> StaffAction:
+def _chosen(listed: tuple[StaffAction, ...], slug: str) -> StaffAction:
     """Return the action whose page has this slug, or 404."""
     found = next((action for action in listed if action.page is not None and action.page.slug == slug), None)
     if found is None:
@@ -77,7 +77,9 @@ def _chosen(listed: list[StaffAction], slug: str) -> StaffAction:
     return found
 
 
-def _buttons(request: SignedInRequest, listed: list[StaffAction], subject: User | Application) -> list[StaffAction]:
+def _buttons(
+    request: SignedInRequest, listed: tuple[StaffAction, ...], subject: User | Application
+) -> list[StaffAction]:
     """Return the actions with a page that the member of staff may run on the row now."""
     return [
         action

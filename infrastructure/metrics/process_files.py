@@ -16,6 +16,7 @@ import struct
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from prometheus_client.core import Metric
 from prometheus_client.mmap_dict import MmapedDict, mmap_key
@@ -24,6 +25,7 @@ from prometheus_client.registry import Collector
 
 logger = logging.getLogger(__name__)
 
+LOCK_SECONDS = 5
 ELSEWHERE_SECONDS = 24 * 3600.0  # without a write, after which a process of another container has ended
 KINDS = ("counter", "histogram")  # which outlive their process; a gauge ends with it
 # Bytes that a process takes at once: to write to a map without a place on the disk ends the process where that is full.
@@ -55,6 +57,10 @@ def begin(directory: Path) -> Path:
     with _locked(directory):
         _add_up_ended(directory, has_begun=False)
         folder.mkdir(mode=0o750, exist_ok=True)
+        if os.geteuid() == 0:  # commands of root must not lock the service's user out
+            owner = directory.stat()
+            for path in (folder, directory / "guard"):
+                os.chown(path, owner.st_uid, owner.st_gid)
         for kind, size in SIZES.items():
             (folder / f"{kind}_{os.getpid()}.db").write_bytes(bytes(size))
     return folder
@@ -64,11 +70,23 @@ def begin(directory: Path) -> Path:
 def _locked(directory: Path) -> Iterator[None]:
     """Let one process at a time in: between the two steps of adding up, counters are too large for a reader."""
     with (directory / "guard").open("a") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
+        _lock(guard)
         try:
             yield
         finally:
             fcntl.flock(guard, fcntl.LOCK_UN)  # closing is not enough where the process has been forked
+
+
+def _lock(guard: IO[str]) -> None:
+    """Lock the file. TimeoutError: another process, which may have been stopped, has had it for LOCK_SECONDS."""
+    give_up_at = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            return fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up_at:
+                raise TimeoutError("another process holds the lock") from None
+            time.sleep(0.01)
 
 
 def _add_up_ended(directory: Path, *, has_begun: bool) -> None:

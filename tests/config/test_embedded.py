@@ -312,3 +312,9 @@ def test_a_request_with_a_body_is_no_read(serving: Any, monkeypatch: pytest.Monk
     client = Client((b"ab", False))
     client.call((b"content-length", b"2"), method="GET")
     assert (client.body, read.threads) == (b"ab", [])
+
+
+def test_a_read_that_is_refused_is_answered() -> None:
+    client = Client()
+    client.call((b"host", b"elsewhere.example"), method="GET", path="/api/lookup/user", raw_path=b"/api/lookup/user")
+    assert (client.status, client.body) == (400, b'{"error":"errors.badRequest"}')

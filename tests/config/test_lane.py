@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from accounts.models import Permission
 from config.web import lane, request_body, wsgi
+from config.web.door import Visit
 from lookup.documents import registry
 from lookup.models import Profile
 from lookup.views import current
@@ -201,3 +202,12 @@ def test_an_error_is_logged_once_and_says_nothing_of_itself(
     assert b"secret" not in body
     assert ALWAYS.items() <= headers.items()
     assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
+def test_a_refusal_that_cannot_be_rendered_is_a_failure_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: Any) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Visit, "refusal", lambda visit: broken)
+    found, _, body = send(LOOKUP, "type=username&value=ada", **KEY)
+    assert (found, body) == ("500 Internal Server Error", b'{"error":"errors.internal"}')

@@ -8,12 +8,13 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from accounts.models import AuditEvent, User
+from accounts.staff_actions import USER_ACTIONS
 from dashboard.staff import actions as staff_actions
 from dashboard.staff.forms import ReasonForm
 from oidc_provider.models import Application
 from oidc_provider.staff_actions import APPLICATION_ACTIONS
 from tests.dashboard.signing_in import client_of
-from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named
+from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named, person_page
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import problems_of
@@ -169,3 +170,10 @@ def test_a_key_is_reached_through_its_owner_alone(staff: Browser) -> None:
     key, other = act.make(), UserFactory()
     path = act.path(key).replace(key.owner.pk, other.pk)
     assert staff.client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("act", ["unlock", "relock", "reset-second-factor"])
+def test_actions_that_only_the_admin_has_are_no_pages_of_a_person(staff: Browser, act: str) -> None:
+    ada = UserFactory(username="Ada")
+    assert [action.name for action in USER_ACTIONS] == ["ban", "lift_ban", "reset_password", "delete"]
+    assert staff.open(f"{person_page(ada)}{act}/").response.status_code == 404
