@@ -123,7 +123,7 @@ def _imports(name: str) -> Iterator[str]:
 
 @pytest.mark.live
 def test_every_process_has_the_same_fingerprint() -> None:
-    command = "import django; django.setup(); from lookup import documents; print(documents.forms())"
+    command = "import django; django.setup(); from lookup.documents import documents; print(documents.forms())"
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "DJANGO_SETTINGS_MODULE": "config.settings"}
         run = subprocess.run(
