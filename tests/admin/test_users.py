@@ -78,6 +78,9 @@ def test_a_ban_of_oneself_is_refused_and_only_a_superuser_bans_staff() -> None:
         bans.ban(user=superuser, by=helper, reason="x")
     assert bans.ban(user=user, by=helper, reason="x").is_banned
     assert bans.ban(user=helper, by=superuser, reason="x").is_banned
+    with pytest.raises(PermissionDenied):
+        bans.lift(user=helper, by=UserFactory(is_staff=True), reason="x")
+    assert not bans.lift(user=helper, by=superuser, reason="x").is_banned
 
 
 def test_a_ban_that_fails_half_way_leaves_nothing(settings: Any) -> None:
