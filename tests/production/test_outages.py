@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import psycopg
 import pytest
 import requests
 
@@ -22,9 +23,19 @@ GRACE = 268473310986240002
 
 @pytest.fixture(autouse=True)
 def _all_is_ready_around(shape: Shape) -> Iterator[None]:
-    until(shape.is_ready)
+    until(lambda: shape.is_ready() and _jobs_reach_the_database(shape))
     yield
     until(shape.is_ready)
+
+
+def _jobs_reach_the_database(shape: Shape) -> bool:
+    """PgBouncer's pool of jobs and commands learns of PostgreSQL's return by its first statement, which fails."""
+    try:
+        with psycopg.connect(shape.engines.database_url, connect_timeout=5) as connection:
+            connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _signs_in(shape: Shape, person: Person) -> bool:
