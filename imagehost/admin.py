@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -20,13 +21,69 @@ from accounts import audit
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, columns, staff_of
 from accounts.admin.users import UserAdmin
+from accounts.models import User
 from accounts.plans import ALLOWANCES
+from accounts.staff_actions import StaffAction, through
 from imagehost import media, names
 from imagehost.errors import FolderExists
-from imagehost.folders import folders, rules
+from imagehost.folders import albums, folders, rules
 from imagehost.folders.folders import Changes
-from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage
-from imagehost.staff_actions import ALBUM_ACTIONS, FILE_ACTIONS, USAGE_ACTIONS
+from imagehost.models import Album, File, Folder, FolderRule, PreviewState, State, Usage
+from imagehost.storing import files, quarantine, quotas
+
+_QUARANTINE = "imagehost.quarantine_file"
+FILE_ACTIONS: tuple[StaffAction, ...] = (
+    StaffAction(
+        "quarantine",
+        "Quarantine",
+        "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
+        _QUARANTINE,
+        through(quarantine.impose, "file"),
+        offer=lambda file: file.is_delivered,
+    ),
+    StaffAction(
+        "restore",
+        "Restore",
+        "The file, its page and its preview are served again.",
+        _QUARANTINE,
+        through(quarantine.lift, "file"),
+        offer=lambda file: file.state == State.READY and file.quarantined_at is not None and not file.moves_from,
+    ),
+    StaffAction(
+        "delete",
+        "Delete",
+        "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
+        "imagehost.delete_file",
+        through(files.delete, "file"),
+        offer=lambda file: file.state == State.READY,
+    ),
+)
+ALBUM_ACTIONS: tuple[StaffAction, ...] = (
+    StaffAction(
+        "delete",
+        "Delete",
+        "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
+        "imagehost.delete_album",
+        through(albums.delete_by_staff, "album"),
+    ),
+)
+
+
+@transaction.atomic
+def _recount(usage: Usage, *, by: User, reason: str) -> None:
+    wrong_by = quotas.recount(owner_id=usage.pk)
+    audit.record("usage:recounted", by=by, on=usage.owner, reason=reason, wrong_by=wrong_by)
+
+
+USAGE_ACTIONS: tuple[StaffAction, ...] = (
+    StaffAction(
+        "recount",
+        "Count again",
+        "Sets the used storage to the sum of the user's files.",
+        "imagehost.change_usage",
+        _recount,
+    ),
+)
 
 
 class TypeFilter(admin.SimpleListFilter):
@@ -105,10 +162,7 @@ class OwnedAdmin(AuditedAdmin):
 
 class FolderForm(forms.ModelForm[Folder]):
     def clean_name(self) -> str:
-        try:
-            return names.folder_name(self.cleaned_data["name"])
-        except ValueError as problem:
-            raise ValidationError(str(problem)) from None
+        return names.folder_name(self.cleaned_data["name"])
 
     def clean(self) -> dict[str, Any]:
         """Refuse a duplicate name. The model checks new folders; the form of an existing one has no owner field."""

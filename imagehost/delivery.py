@@ -65,7 +65,20 @@ def answer(
 
     404 where `produce` misses the object, 503 while the store or the prober does not answer.
     """
-    response = _produced(request, produce)
+    response: AnyResponse
+    if request.method not in {"GET", "HEAD"}:
+        response = plain(405, "Only GET and HEAD are allowed here.")
+        response.headers["Allow"] = "GET, HEAD"
+    else:
+        try:
+            response = produce()
+        except ObjectMissing:
+            logger.error("The object of %s is missing.", request.path)
+            response = not_found()
+        except (StorageFailed, InvalidMedia, ProberFailed) as error:
+            logger.error("%s cannot be read: %s.", request.path, error)
+            response = plain(503, "The file cannot be read at the moment.")
+            response.headers["Retry-After"] = "5"
     is_page = request.META.get("HTTP_SEC_FETCH_DEST") == "document"
     response.headers[content_security.HEADER] = PAGE_POLICY if is_page else POLICY
     for name, value in headers.items():
@@ -104,24 +117,7 @@ def plain(status: int, text: str) -> HttpResponse:
     return response
 
 
-def _produced(request: HttpRequest, produce: Callable[[], AnyResponse]) -> AnyResponse:
-    if request.method not in {"GET", "HEAD"}:
-        response = plain(405, "Only GET and HEAD are allowed here.")
-        response.headers["Allow"] = "GET, HEAD"
-        return response
-    try:
-        return produce()
-    except ObjectMissing:
-        logger.error("The object of %s is missing.", request.path)
-        return not_found()
-    except (StorageFailed, InvalidMedia, ProberFailed) as error:
-        logger.error("%s cannot be read: %s.", request.path, error)
-        response = plain(503, "The file cannot be read at the moment.")
-        response.headers["Retry-After"] = "5"
-        return response
-
-
-def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
+def _wanted_part(request: HttpRequest, wanted: Content) -> range | None:
     """Return the requested part; None for the whole file, also for If-Range with another version (§13.1.5)."""
     header = request.META.get("HTTP_RANGE")
     if header is None or request.method != "GET":  # only GET has ranges (§14.2)
@@ -132,52 +128,12 @@ def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
     return part_of(header, wanted.size)
 
 
-class _Counted(Iterator[bytes]):
-    """The pieces of a file, counted as they are sent. A class, as `contract.Pieces`: it can be closed unread."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-
-    def __next__(self) -> bytes:
-        piece = next(self._pieces)
-        DELIVERED.inc(len(piece))
-        return piece
-
-    def close(self) -> None:
-        close = getattr(self._pieces, "close", None)
-        if close is not None:
-            close()
-
-
-def _body(request: HttpRequest, wanted: Content, part: Part | None) -> AnyResponse:
-    start, length = (part.start, part.length) if part else (0, wanted.size)
-    if request.method == "HEAD":
-        response: AnyResponse = HttpResponse()
-    else:
-        pieces = wanted.read(start, length)
-        response = StreamingHttpResponse(_Counted(pieces) if metrics.is_on() else pieces, status=206 if part else 200)
-    response.headers["Content-Type"] = wanted.mime
-    response.headers["Content-Disposition"] = wanted.disposition
-    response.headers["Content-Length"] = str(length)
-    if part:
-        response.headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{wanted.size}"
-    return response
-
-
-@dataclass(frozen=True)
-class Part:
-    """`length` bytes from `start`."""
-
-    start: int
-    length: int
-
-
 class Unsatisfiable(ValueError):
     """The requested range holds no byte of the file."""
 
 
-def part_of(header: str, size: int) -> Part | None:
-    """Return the range of a Range header, cut to `size` bytes, or Unsatisfiable for 416.
+def part_of(header: str, size: int) -> range | None:
+    """Return the bytes that a Range header asks for, of a file of `size` bytes. Raises Unsatisfiable for 416.
 
     None, the whole file, is for another unit, a syntax error, and several ranges, which a server may ignore (§14.2).
     """
@@ -198,4 +154,36 @@ def part_of(header: str, size: int) -> Part | None:
             return None
     if start >= end:
         raise Unsatisfiable
-    return Part(start, end - start)
+    return range(start, end)
+
+
+class _Counted(Iterator[bytes]):
+    """The pieces of a file, counted as they are sent. A class, as `contract.Pieces`: it can be closed unread."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __next__(self) -> bytes:
+        piece = next(self._pieces)
+        DELIVERED.inc(len(piece))
+        return piece
+
+    def close(self) -> None:
+        close = getattr(self._pieces, "close", None)
+        if close is not None:
+            close()
+
+
+def _body(request: HttpRequest, wanted: Content, part: range | None) -> AnyResponse:
+    start, length = (part.start, len(part)) if part else (0, wanted.size)
+    if request.method == "HEAD":
+        response: AnyResponse = HttpResponse()
+    else:
+        pieces = wanted.read(start, length)
+        response = StreamingHttpResponse(_Counted(pieces) if metrics.is_on() else pieces, status=206 if part else 200)
+    response.headers["Content-Type"] = wanted.mime
+    response.headers["Content-Disposition"] = wanted.disposition
+    response.headers["Content-Length"] = str(length)
+    if part:
+        response.headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{wanted.size}"
+    return response

@@ -1,31 +1,34 @@
 """The errors of the image host (docs/spec/image-host.md)."""
 
+from accounts import rate_limits
 from imagehost import media
 from infrastructure.requests import errors
 from infrastructure.requests.errors import ApiError
 
 
-class Unauthorized(ApiError):
+class _OwnText(Exception):
+    """`error`: the text of this error, where it differs from its class's."""
+
+    error: str
+
+    def __init__(self, error: str = "") -> None:
+        super().__init__(error)
+        self.error = error or self.error
+
+
+class Unauthorized(_OwnText, ApiError):
     """The key is missing, invalid or lacks the permission. `error`: the text of the key check."""
 
     status = 401
     error = "API key missing, invalid or without the permission for this."
     code = "UNAUTHORIZED"
 
-    def __init__(self, error: str = "") -> None:
-        super().__init__(error)
-        self.error = error or self.error
 
-
-class NoFile(ApiError):
+class NoFile(_OwnText, ApiError):
     error = "No file attached. Send multipart/form-data with the file in the field `file`."
     code = "NO_FILE"
     cause = "The request has no part `file`, or is not `multipart/form-data`."
     fix = "Send the file as a part named `file`, and let your library write the `Content-Type` with its boundary."
-
-    def __init__(self, error: str = "") -> None:
-        super().__init__(error)
-        self.error = error or self.error
 
 
 class InvalidMime(ApiError):
@@ -88,17 +91,28 @@ class Busy(UploadsUnavailable):
         return {"Retry-After": "5"}
 
 
-class InvalidBody(ApiError):
+class TooManyUploads(ApiError):
+    """The user is over `rate_limits.PAGE_UPLOADS`, which counts files sent on pages."""
+
+    status = 429
+    code = "RATE_LIMITED"
+
+    def __init__(self, seconds_left: int) -> None:
+        super().__init__(seconds_left)
+        self.seconds_left = seconds_left
+        self.error = f"At most {rate_limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.seconds_left)}
+
+
+class InvalidBody(_OwnText, ApiError):
     """`error`: the field and its problem."""
 
     error = "The body must be a JSON object."
     code = "INVALID_BODY"
     cause = "The body is not a JSON object, or a field in it breaks a rule, which the text names."
     fix = "Send `Content-Type: application/json` and the fields of the table."
-
-    def __init__(self, error: str = "") -> None:
-        super().__init__(error)
-        self.error = error or self.error
 
 
 class InvalidLimit(ApiError):

@@ -168,12 +168,12 @@ def _of_brands(head: bytes) -> MediaType | None:
         return MP4
     if major in OTHER_BRANDS:
         return None
-    return MP4 if compatible & MP4_BRANDS or not any(map(_is_known, {major, *compatible})) else None
-
-
-def _is_known(brand: bytes) -> bool:
-    """Return whether a brand names another type; telephones' brands end with a version (3gp4, 3g2a)."""
-    return brand in AVIF_BRANDS | HEIF_BRANDS | OTHER_BRANDS or brand.startswith((b"3gp", b"3g2"))
+    brands = {major, *compatible}
+    is_known = brands & (AVIF_BRANDS | HEIF_BRANDS | OTHER_BRANDS) or any(
+        brand.startswith((b"3gp", b"3g2"))
+        for brand in brands  # of telephones; they end with a version (3gp4, 3g2a)
+    )
+    return MP4 if compatible & MP4_BRANDS or not is_known else None
 
 
 def _opens_quicktime(head: bytes) -> bool:

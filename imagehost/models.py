@@ -103,6 +103,12 @@ class MatchKind(models.TextChoices):
     FILENAME = "filename", "File name"
 
 
+class FolderRuleQuerySet(models.QuerySet["FolderRule"]):
+    def of(self, owner_id: str) -> FolderRuleQuerySet:
+        """Return the owner's rules in their order, with their folders."""
+        return self.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
+
+
 class FolderRule(models.Model):
     """Routes uploads by detected type, stored extension or original name into a folder; the first match wins."""
 
@@ -114,6 +120,8 @@ class FolderRule(models.Model):
         max_length=MAX_PATTERN_LENGTH,
         help_text="image/png or image/*, an extension such as gif, or a file name with * and ?.",
     )
+
+    objects = FolderRuleQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -129,6 +137,11 @@ class FolderRule(models.Model):
         owner = User.objects.filter(pk=self.owner_id).first()
         if owner is not None and self.folder_id and not owner.imagehost_folders.filter(pk=self.folder_id).exists():
             raise ValidationError({"folder": "This folder belongs to another user."})
+
+    def matches(self, file: File) -> bool:
+        """Return whether the pattern matches the whole value of the file, ignoring case."""
+        values = {"mime": file.mime, "extension": file.extension, "filename": file.original_name}
+        return names.is_like(values[self.kind], names.stored_pattern(self.kind, self.pattern))
 
 
 class State(models.TextChoices):
@@ -323,11 +336,8 @@ class File(models.Model):
     @property
     def is_delivered(self) -> bool:
         """Return whether the file is served to the public, as `FileQuerySet.delivered` has it."""
-        is_kept = self.state == State.READY and not self.has_expired(timezone.now())
+        is_kept = self.state == State.READY and (self.expires_at is None or self.expires_at > timezone.now())
         return is_kept and self.quarantined_at is None and not self.moves_from
-
-    def has_expired(self, now: datetime) -> bool:
-        return self.expires_at is not None and self.expires_at <= now
 
     def seconds_left(self, now: datetime, *, most: int) -> int:
         """Return for how many seconds the file may be cached: at most `most`, and not beyond its expiry."""

@@ -1,4 +1,4 @@
-"""Rules for names: of folders, their passwords, and the names that files came with. Pure rules."""
+"""Rules for names: of folders, their passwords, the names that files came with and patterns of them. Pure rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from urllib.parse import quote
+
+from django.core.exceptions import ValidationError
 
 from imagehost import media
 from infrastructure import text_rules
@@ -26,27 +29,28 @@ _MAX_STEM = 180  # bytes of UTF-8: with a number and an extension still less tha
 _ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, with letters and digits
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&'()+,.=@\[\]^_`{}~-]")
 _NAMELESS = "file"
+_ALSO_CALLED = {"jpeg": "jpg", "image/jpg": "image/jpeg"}
 
 
 def folder_name(text: str) -> str:
     """Return the name to store: in normal form C, trimmed, so that names that look alike are equal.
 
-    Raises ValueError with a sentence for the user.
+    Raises ValidationError.
     """
     return one_line(text, most=MAX_LENGTH)
 
 
 def one_line(text: str, *, most: int) -> str:
-    """Return a name of at most `most` characters in normal form C, trimmed. Raises ValueError as `folder_name`."""
+    """Return a name of at most `most` characters in normal form C, trimmed. Raises ValidationError."""
     name = unicodedata.normalize("NFC", text).strip()
     _check(name, most, is_empty=not name.strip(_JOINERS))
     if not text_rules.has_something_to_see(name):
-        raise ValueError(text_rules.NOTHING_TO_SEE)
+        raise ValidationError(text_rules.NOTHING_TO_SEE)
     return name
 
 
 def folder_password(text: str) -> str:
-    """Return the password as it was sent. Raises ValueError with a sentence for the user."""
+    """Return the password as it was sent. Raises ValidationError."""
     _check(text, MAX_LENGTH, is_empty=not text)
     return text
 
@@ -87,13 +91,36 @@ def disposition(download_name: str, *, attachment: bool = False) -> str:
     return f"{kind}; filename=\"{_plain(name)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHAR)}"
 
 
+def stored_pattern(kind: str, pattern: str) -> str:
+    """Return the pattern of a folder rule as it is stored and compared: trimmed; types and extensions in lower case.
+
+    An extension loses its dot (`.PNG` and `*.png` are `png`), and `jpeg` becomes `jpg`. `kind`: a value of `MatchKind`.
+    """
+    pattern = pattern.strip()
+    if kind == "filename":
+        return pattern
+    pattern = pattern.lower()
+    if kind == "extension":
+        pattern = pattern.removeprefix("*").removeprefix(".") if pattern != "*" else pattern
+    return _ALSO_CALLED.get(pattern, pattern)
+
+
+def is_like(text: str, pattern: str) -> bool:
+    """Return whether the whole text matches: `*` is any number of characters, `?` is one.
+
+    Ignores case and the encoding of accents.
+    """
+    composed = [unicodedata.normalize("NFC", each.casefold()) for each in (text, pattern)]
+    return fnmatchcase(composed[0], composed[1].replace("[", "[[]"))  # no sets of characters
+
+
 def _check(text: str, most: int, *, is_empty: bool) -> None:
     if is_empty:
-        raise ValueError("Must not be empty.")
+        raise ValidationError("Must not be empty.")
     if len(text) > most:
-        raise ValueError(f"Has {len(text)} characters; at most {most} are allowed.")
+        raise ValidationError(f"Has {len(text)} characters; at most {most} are allowed.")
     if any(character not in _JOINERS and unicodedata.category(character) in _INVISIBLE for character in text):
-        raise ValueError("Contains control or invisible characters.")
+        raise ValidationError("Contains control or invisible characters.")
 
 
 def _plain(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -60,68 +62,9 @@ _FORM = {
         },
     },
 }
-_CURRENT_EXAMPLE = OpenApiExample(
-    "Current form",
-    value={
-        "ok": True,
-        "url": "https://i.example.org/k3Zq9RtB.png",
-        "id": "1b4e28ba-2fa1-4d2b-883f-0016d3cca427",
-        "fileName": "k3Zq9RtB",
-        "fileExtension": "png",
-        "fileSize": 48213,
-        "mime": "image/png",
-    },
-    response_only=True,
-    status_codes=["200"],
-)
-_EARLIER_EXAMPLE = OpenApiExample(
-    "Earlier form",
-    value={
-        "status": "success",
-        "url": "https://example.org/files/k3Zq9RtB",
-        "rawUrl": "https://i.example.org/k3Zq9RtB.png",
-        "data": {
-            "file": "k3Zq9RtB.png",
-            "fileName": "k3Zq9RtB",
-            "fileExtension": "png",
-            "fileSize": 48213,
-            "fileOriginal": "Screenshot.png",
-            "fileWidth": 1920,
-            "fileHeight": 1080,
-        },
-    },
-    response_only=True,
-    status_codes=["200"],
-)
+_EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("openapi_examples.json").read_text())
+_FOLDER, _COUNTED, _FILES = (_EXAMPLES[name] for name in ("folder", "countedFolder", "files"))
 TAGS = ["Image host: gallery and folders"]
-_FOLDER = {
-    "id": "5b0f6a3c9d2e4f7a8b1c2d3e4f5a6b7c",
-    "folderName": "Screenshots",
-    "folderPublic": True,
-    "folderPasswordEnabled": False,
-    "createdAt": 1780000000,
-    "updatedAt": 1780000600,
-}
-_COUNTED = {**_FOLDER, "fileCount": 1, "totalSize": 48213}
-_FILES = {
-    "files": [
-        {
-            "id": "1f0c7c4e-6d0b-4a57-9a4f-0d5c7e2b9a13",
-            "fileName": "k3VbQx9Z",
-            "fileExtension": "png",
-            "fileOriginal": "holiday.png",
-            "fileSize": 48213,
-            "uploadAt": 1780000300,
-            "favorite": False,
-            "folder": _FOLDER,
-            "fileWidth": 1920,
-            "fileHeight": 1080,
-        }
-    ],
-    "total": 1,
-    "limit": MAX_LIMIT,
-    "offset": 0,
-}
 _PAGE = [
     OpenApiParameter(
         "limit",
@@ -134,17 +77,8 @@ _PAGE = [
 ]
 _FOLDER_ID = OpenApiParameter("folder_id", str, OpenApiParameter.PATH, description="The folder's `id`.")
 _BODY_EXAMPLES = [
-    OpenApiExample("Private", value={"folderName": "Screenshots"}, request_only=True),
-    OpenApiExample(
-        "Public, with a password",
-        value={
-            "folderName": "Holiday",
-            "folderPublic": True,
-            "folderPasswordEnabled": True,
-            "folderPassword": "sea and sun",
-        },
-        request_only=True,
-    ),
+    OpenApiExample("Private", value=_EXAMPLES["newFolder"], request_only=True),
+    OpenApiExample("Public, with a password", value=_EXAMPLES["newPublicFolder"], request_only=True),
 ]
 _UNAUTHORIZED, _RATE_LIMITED = Unauthorized(KeyNotFound.error), KeyRateLimited(seconds_left=42)
 _CONFLICT = OpenApiResponse(
@@ -201,7 +135,10 @@ upload = extend_schema(
                 serializers=[UploadSerializer, EarlierUploadSerializer],
                 resource_type_field_name=None,
             ),
-            examples=[_CURRENT_EXAMPLE, _EARLIER_EXAMPLE],
+            examples=[
+                OpenApiExample(name, value=_EXAMPLES[key], response_only=True, status_codes=["200"])
+                for name, key in (("Current form", "upload"), ("Earlier form", "earlierUpload"))
+            ],
         ),
         400: _error("There is no file, or it cannot be accepted.", NoFile(), InvalidMime(), QuotaExceeded()),
         401: _error(
@@ -283,7 +220,11 @@ create_folder = extend_schema(
     request={"application/json": NewFolderSerializer},
     examples=_BODY_EXAMPLES,
     responses=_answers(
-        201, FolderAnswerSerializer, {"folder": {**_COUNTED, "fileCount": 0, "totalSize": 0}}, InvalidBody, FolderExists
+        201,
+        FolderAnswerSerializer,
+        {"folder": {**_COUNTED, "fileCount": 0, "totalSize": 0}},
+        InvalidBody,
+        FolderExists,
     ),
 )
 show_folder = extend_schema(
@@ -293,7 +234,12 @@ show_folder = extend_schema(
     tags=TAGS,
     parameters=[_FOLDER_ID, *_PAGE],
     responses=_answers(
-        200, FolderPageSerializer, {"folder": _FOLDER, **_FILES}, InvalidLimit, InvalidOffset, FolderNotFound
+        200,
+        FolderPageSerializer,
+        {"folder": _FOLDER, **_FILES},
+        InvalidLimit,
+        InvalidOffset,
+        FolderNotFound,
     ),
 )
 change_folder = extend_schema(

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from imagehost.views import content, gallery, pages, upload
+from imagehost.views import api, content, pages
 
 urlpatterns = [
-    path("api/imagehost/upload", upload.Upload.as_view()),
-    path("api/imagehost/gallery", gallery.Gallery.as_view()),
-    path("api/imagehost/folders", gallery.FolderList.as_view()),
-    path("api/imagehost/folders/<str:folder_id>", gallery.FolderDetail.as_view()),
+    path("api/imagehost/upload", api.Upload.as_view()),
+    path("api/imagehost/gallery", api.Gallery.as_view()),
+    path("api/imagehost/folders", api.FolderList.as_view()),
+    path("api/imagehost/folders/<str:folder_id>", api.FolderDetail.as_view()),
     path("media/<str:file_name>", content.deliver, name="deliver"),
     path("files/<str:name>", pages.file_page, name="file_page"),
     path("files/<str:name>/preview.webp", pages.file_preview, name="file_preview"),

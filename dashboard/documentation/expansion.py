@@ -22,9 +22,9 @@ from accounts.api_keys import keys
 from dashboard.api_keys import queries as keys_queries
 from dashboard.documentation import button_kit, explorer, programs, tables
 from dashboard.documentation.contents import Page
+from dashboard.imagehost import uploaders
 from imagehost import media
 from imagehost.folders import folders, rules
-from imagehost.receiving import uploaders
 from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.lifetimes import in_words

@@ -14,7 +14,7 @@ from accounts.http import SignedInRequest
 from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
-from dashboard.imagehost.views import act, back, form_view, refusal_of, shot_of
+from dashboard.imagehost.views import act, back, form_view, selection_view, tile_of
 from imagehost.folders import albums, listing
 from imagehost.models import Album
 from imagehost.pages import file_pages
@@ -40,24 +40,31 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
     """Show and change its title, its link, and its files in order. 2 queries."""
     album = _found(request, album_id)
     form = EditAlbumForm(request.POST if request.method == "POST" else None, album=album)
-    if is_done(form, lambda: _rename(request, album, form)):
+
+    def rename() -> None:
+        values = form.cleaned_data
+        albums.change(
+            owner=request.user,
+            album_id=album.pk,
+            title=values["title"],
+            now=timezone.now(),
+            check=lambda held: versions.check(values["version"], held.updated_at),
+        )
+
+    if is_done(form, rename):
         messages.success(request, "Album saved.")
         return redirect("imagehost_album", album_id)
-    shots = [shot_of(file) for file in albums.kept_in(album)]
-    context = {"album": album, "form": form, "shots": shots, "url": album.url}
+    tiles = [tile_of(file) for file in albums.kept_in(album)]
+    context = {"album": album, "form": form, "tiles": tiles, "url": album.url}
     response = render(request, "dashboard/imagehost/album.html", context)
-    images = file_pages.origins_of(shots[0].tile.file) if shots else ()
+    images = file_pages.origins_of(tiles[0].file) if tiles else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
 
 
-@act("imagehost_setup")
-def add_files(request: SignedInRequest) -> HttpResponse:
+@selection_view
+def add_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
     """Add the selected files to an album, or to a new one. An error changes nothing."""
-    form = SelectionForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, refusal_of(form))
-        return back(request)
     album_id = form.cleaned_data["album"]
     chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
     try:
@@ -117,14 +124,3 @@ def delete_album(request: SignedInRequest, album_id: str) -> HttpResponse:
 
 def _found(request: SignedInRequest, album_id: str) -> Album:
     return get_object_or_404(albums.of(request.user).defer(None), pk=album_id)
-
-
-def _rename(request: SignedInRequest, album: Album, form: EditAlbumForm) -> None:
-    given = form.cleaned_data["version"]
-    albums.change(
-        owner=request.user,
-        album_id=album.pk,
-        title=form.cleaned_data["title"],
-        now=timezone.now(),
-        check=lambda held: versions.check(given, held.updated_at),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -19,8 +20,7 @@ from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, 
 from dashboard.imagehost.views import act, form_view
 from imagehost.errors import FolderExists, InvalidBody
 from imagehost.folders import folders, listing, rules
-from imagehost.models import Folder, FolderQuerySet, FolderRule
-from imagehost.receiving import uploads
+from imagehost.models import Folder, FolderRule
 
 _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderPassword": "password"}
 
@@ -29,7 +29,11 @@ _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderP
 def folder_list(request: SignedInRequest) -> HttpResponse:
     """Show all folders, and a form for another one."""
     form = FolderForm(request.POST if request.method == "POST" else None)
-    if is_done(form, lambda: _create_folder(request, form)):
+
+    def create() -> None:
+        folders.create(owner_id=request.user.pk, changes=form.changes(), now=timezone.now())
+
+    if is_done(form, lambda: _by_field(create)):
         messages.success(request, f"Folder {form.cleaned_data['name']} created.")
         return redirect("imagehost_folders")
     held = [(folder, folder.url) for folder in listing.folders(owner_id=request.user.pk)]
@@ -39,9 +43,19 @@ def folder_list(request: SignedInRequest) -> HttpResponse:
 
 @form_view
 def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
-    folder = get_object_or_404(_own_folders(request), pk=folder_id)
+    folder = get_object_or_404(Folder, pk=folder_id, owner=request.user)
     form = EditFolderForm(request.POST if request.method == "POST" else None, folder=folder)
-    if is_done(form, lambda: _change_folder(request, folder, form)):
+
+    def change() -> None:
+        folders.change(
+            owner_id=request.user.pk,
+            folder_id=folder.pk,
+            changes=form.changes(),
+            now=timezone.now(),
+            check=lambda held: versions.check(form.cleaned_data["version"], held.updated_at),
+        )
+
+    if is_done(form, lambda: _by_field(change)):
         messages.success(request, "Folder saved.")
         return redirect("imagehost_folder", folder_id)
     return render(request, "dashboard/imagehost/folder_edit.html", {"folder": folder, "form": form})
@@ -54,12 +68,7 @@ def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
         folders.delete(owner_id=request.user.pk, folder_id=folder_id)
         messages.success(request, f"Folder {folder.name} deleted.")
         return redirect("imagehost_folders")
-    effects = _effects_of_deletion(folder, folder.file_count, folder.rules.count())
-    back_url = reverse("imagehost_folder", args=[folder.pk])
-    return confirm(request, f"Delete the folder {folder.name}?", effects, "Delete the folder", back_url=back_url)
-
-
-def _effects_of_deletion(folder: Folder, files: int, rules: int) -> list[str]:
+    files, rules = folder.file_count, folder.rules.count()
     effects = ["Its page and its link no longer work."] if folder.is_public else []
     if files:
         effects.append(f"Its {files} file{pluralize(files)} stay{pluralize(files, 's,')} stored, in no folder.")
@@ -67,40 +76,20 @@ def _effects_of_deletion(folder: Folder, files: int, rules: int) -> list[str]:
         effects.append(
             f"{rules} rule{pluralize(rules)} that lead{pluralize(rules, 's,')} here will be deleted with it."
         )
-    return effects or ["It is empty, and no rule leads here."]
+    effects = effects or ["It is empty, and no rule leads here."]
+    back_url = reverse("imagehost_folder", args=[folder.pk])
+    return confirm(request, f"Delete the folder {folder.name}?", effects, "Delete the folder", back_url=back_url)
 
 
-def _own_folders(request: SignedInRequest) -> FolderQuerySet:
-    return Folder.objects.filter(owner=request.user)
-
-
-def _create_folder(request: SignedInRequest, form: FolderForm) -> None:
+def _by_field(operation: Callable[[], object]) -> None:
+    """Run the operation; raise its refusal, the API's `field: sentence`, as a ValidationError by the form's field."""
     try:
-        folders.create(owner_id=request.user.pk, changes=form.changes(), now=timezone.now())
-    except (FolderExists, InvalidBody) as refusal:
-        raise _said(refusal) from None
-
-
-def _change_folder(request: SignedInRequest, folder: Folder, form: EditFolderForm) -> None:
-    given = form.cleaned_data["version"]
-    try:
-        folders.change(
-            owner_id=request.user.pk,
-            folder_id=folder.pk,
-            changes=form.changes(),
-            now=timezone.now(),
-            check=lambda held: versions.check(given, held.updated_at),
-        )
-    except (FolderExists, InvalidBody) as refusal:
-        raise _said(refusal) from None
-
-
-def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
-    """Return the API's `field: sentence`, by the form's field."""
-    if isinstance(refusal, FolderExists):
-        return ValidationError({"name": refusal.error})
-    field, _, sentence = refusal.error.partition(": ")
-    return ValidationError({_FIELDS[field]: sentence})
+        operation()
+    except FolderExists as refusal:
+        raise ValidationError({"name": refusal.error}) from None
+    except InvalidBody as refusal:
+        field, _, sentence = refusal.error.partition(": ")
+        raise ValidationError({_FIELDS[field]: sentence}) from None
 
 
 @form_view
@@ -111,7 +100,7 @@ def rule_list(request: SignedInRequest) -> HttpResponse:
     if is_done(form, lambda: rules.add(owner=request.user, **form.cleaned_data)):
         messages.success(request, "Rule added at the end of the list.")
         return redirect("imagehost_rules")
-    context = {"rules": uploads.rules_of(request.user.pk), "folders": folders, "form": form}
+    context = {"rules": FolderRule.objects.of(request.user.pk), "folders": folders, "form": form}
     return render(request, "dashboard/imagehost/rules.html", {**context, **_tested(request)})
 
 
@@ -120,7 +109,13 @@ def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     rule = _own_rule(request, rule_id)
     folders = listing.folders(owner_id=request.user.pk)
     form = EditRuleForm(request.POST if request.method == "POST" else None, rule=rule, folders=folders)
-    if is_done(form, lambda: _change_rule(rule, form)):
+
+    def change() -> None:
+        values = form.cleaned_data
+        named: dict[str, str] = {name: values[name] for name in ("kind", "pattern", "folder_id")}
+        rules.change(rule=rule, check=form.check_version, **named)
+
+    if is_done(form, change):
         messages.success(request, "Rule saved.")
         return redirect("imagehost_rules")
     return render(request, "dashboard/imagehost/rule_edit.html", {"rule": rule, "form": form})
@@ -163,14 +158,3 @@ def _own_rule(request: SignedInRequest, rule_id: int) -> FolderRule:
     if rule_id >= 1 << 63:
         raise Http404
     return get_object_or_404(FolderRule.objects.select_related("owner", "folder"), pk=rule_id, owner=request.user)
-
-
-def _change_rule(rule: FolderRule, form: EditRuleForm) -> None:
-    values = form.cleaned_data
-    rules.change(
-        rule=rule,
-        kind=values["kind"],
-        pattern=values["pattern"],
-        folder_id=values["folder_id"],
-        check=form.check_version,
-    )

@@ -193,16 +193,10 @@ class FolderForm(FormWithIds):
     ids = "folder_%s"
 
     def clean_name(self) -> str:
-        try:
-            return names.folder_name(self.cleaned_data["name"])
-        except ValueError as problem:
-            raise ValidationError(str(problem)) from None
+        return names.folder_name(self.cleaned_data["name"])
 
     def clean_password(self) -> str:
-        try:
-            return self.cleaned_data["password"] and names.folder_password(self.cleaned_data["password"])
-        except ValueError as problem:
-            raise ValidationError(str(problem)) from None
+        return self.cleaned_data["password"] and names.folder_password(self.cleaned_data["password"])
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -230,20 +224,14 @@ class EditFolderForm(FolderForm):
     version = VersionField()
 
     def __init__(self, *args: Any, folder: Folder, **kwargs: Any) -> None:
-        super().__init__(*args, initial=initial_of(folder), **kwargs)
+        of_state = {(True, True): Visibility.PASSWORD, (True, False): Visibility.PUBLIC}
+        visibility = of_state.get((folder.is_public, folder.is_password_enabled), Visibility.PRIVATE)
+        shown = {"name": folder.name, "visibility": visibility, "version": versions.of(folder.updated_at)}
+        super().__init__(*args, initial=shown, **kwargs)
         self.needs_password = not folder.is_password_enabled
         if folder.is_password_enabled:
             self.fields["password"].label = "New password"
             self.fields["password"].help_text = "Empty: keep the password. It is stored as a hash."
-
-
-def initial_of(folder: Folder) -> dict[str, str]:
-    """Return the initial values for a folder."""
-    if folder.is_password_enabled:
-        visibility = Visibility.PASSWORD
-    else:
-        visibility = Visibility.PUBLIC if folder.is_public else Visibility.PRIVATE
-    return {"name": folder.name, "visibility": visibility, "version": versions.of(folder.updated_at)}
 
 
 class RuleForm(FormWithIds):

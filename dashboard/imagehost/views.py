@@ -22,9 +22,9 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.http import SignedInRequest
-from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
+from dashboard.imagehost import uploaders
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
 from imagehost import media, names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
@@ -32,7 +32,7 @@ from imagehost.folders import albums, listing
 from imagehost.models import File, Folder
 from imagehost.pages import file_pages
 from imagehost.pages.file_pages import Tile
-from imagehost.receiving import incoming, uploaders
+from imagehost.receiving import incoming
 from imagehost.receiving.incoming import PageReceiver, Received
 from imagehost.receiving.uploads import Uploaded
 from imagehost.storing import files, quotas
@@ -57,6 +57,22 @@ def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
         return access.signed_in(require_http_methods(["GET", "POST"])(_missing_as_404(checked)))
 
     return decorate
+
+
+def selection_view(view: Act[[SelectionForm]]) -> access.Guarded[[]]:
+    """Return an `act` on the selected files of a valid form; an error of the selection is shown on the next page."""
+
+    @act("imagehost_setup")
+    @functools.wraps(view)
+    def checked(request: SignedInRequest) -> HttpResponse:
+        form = SelectionForm(request.POST)
+        if form.is_valid():
+            return view(request, form)
+        is_empty = form.has_error("file", "required")
+        messages.error(request, NOTHING_CHOSEN if is_empty else " ".join(map(str, form.errors["file"])))
+        return back(request)
+
+    return checked
 
 
 def form_view(view: Act[P]) -> access.Guarded[P]:
@@ -112,21 +128,13 @@ class Storage:
         return self.used >= self.allowance.max_storage
 
 
-@dataclass(frozen=True)
-class Shot:
-    """A file of the gallery, with its links as whole URLs."""
-
-    tile: Tile
-    url: str
-    page_url: str
-
-
 @access.signed_in
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
     """Show files. 4 queries, 1 more with files plus the session's: usage, folders, albums, count, files."""
+    plan = request.user.current_plan(timezone.now())
     context = {
-        "storage": storage_of(request.user),
+        "storage": Storage(plan, ALLOWANCES[plan], quotas.used(request.user.pk)),
         "accepted": ACCEPTED,
         "types": media.LABELS,
         "lifetime": LifetimeForm(),
@@ -144,12 +152,6 @@ def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
 
-def storage_of(owner: User) -> Storage:
-    """Return the storage of the owner. 1 query."""
-    plan = owner.current_plan(timezone.now())
-    return Storage(plan, ALLOWANCES[plan], quotas.used(owner.pk))
-
-
 def _page(
     request: SignedInRequest, template: str, context: dict[str, Any], *, folder: Folder | None = None
 ) -> HttpResponse:
@@ -165,7 +167,7 @@ def _page(
         "albums": list(albums.of(request.user)),
         "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "page": page,
-        "shots": [shot_of(file) for file in files],
+        "tiles": [tile_of(file) for file in files],
         "back": request.get_full_path(),
     }
     response = render(request, template, {**context, **shown})
@@ -174,11 +176,10 @@ def _page(
     return response
 
 
-def shot_of(file: File) -> Shot:
+def tile_of(file: File) -> Tile:
+    """Return the file's tile; without its picture for a quarantined file, which is not delivered even to its owner."""
     tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
-    if file.quarantined_at:  # not delivered, even to its owner
-        tile = dataclasses.replace(tile, src="", full="")
-    return Shot(tile, url=file.url, page_url=file.page_url)
+    return dataclasses.replace(tile, src="", full="") if file.quarantined_at else tile
 
 
 @access.signed_in
@@ -188,13 +189,11 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
     found = listing.named(owner_id=request.user.pk, names=[name])
     if not found:
         raise Http404
-    file, shot = found[0], shot_of(found[0])
+    file = found[0]
     context = {
         "file": file,
-        "title": shot.tile.title,
-        "tile": shot.tile,
+        "tile": tile_of(file),
         "lifetime": LifetimeForm(),
-        "page_url": shot.page_url,
         "codes": [] if file.quarantined_at else file_pages.codes_of(file),
     }
     response = render(request, "dashboard/imagehost/file.html", context)
@@ -254,13 +253,9 @@ def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> H
         result = NoFile(incoming.TOO_MUCH if receiver.is_too_much else incoming.ONE_FILE)
     if isinstance(result, ApiError):
         return JsonResponse(result.body(), status=result.status, headers=result.headers())
-    return JsonResponse(_links(result))
-
-
-def _links(uploaded: Uploaded) -> dict[str, Any]:
-    file = uploaded.file
+    file = result.file
     folder = file.folder.name if file.folder else None
-    return {"name": file.file_name, "url": file.url, "page": file.page_url, "folder": folder}
+    return JsonResponse({"name": file.file_name, "url": file.url, "page": file.page_url, "folder": folder})
 
 
 def _shown(received: Received) -> str:
@@ -277,13 +272,9 @@ def favorite(request: SignedInRequest, name: str) -> HttpResponse:
     return back(request)
 
 
-@act("imagehost_setup")
-def move_files(request: SignedInRequest) -> HttpResponse:
+@selection_view
+def move_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
     """Move the selected files to the folder, or to none."""
-    form = SelectionForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, refusal_of(form))
-        return back(request)
     folder_id = form.cleaned_data["folder"]
     folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
     if folder is None and folder_id != ROOT:
@@ -296,13 +287,11 @@ def move_files(request: SignedInRequest) -> HttpResponse:
     return back(request)
 
 
-@act("imagehost_setup")
-def expire_files(request: SignedInRequest) -> HttpResponse:
+@selection_view
+def expire_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
     """Set when the selected files expire, except files that have expired."""
-    form, lifetime = SelectionForm(request.POST), LifetimeForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, refusal_of(form))
-    elif not lifetime.is_valid():
+    lifetime = LifetimeForm(request.POST)
+    if not lifetime.is_valid():
         messages.error(request, lifetime.problem())
     else:
         chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
@@ -314,13 +303,9 @@ def expire_files(request: SignedInRequest) -> HttpResponse:
     return back(request)
 
 
-@act("imagehost_setup")
-def choose_to_delete(request: SignedInRequest) -> HttpResponse:
+@selection_view
+def choose_to_delete(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
     """Redirect to the page that asks for confirmation."""
-    form = SelectionForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, refusal_of(form))
-        return back(request)
     query = urlencode([*(("file", name) for name in form.cleaned_data["file"]), ("back", back_url(request.POST))])
     return redirect(f"{reverse('imagehost_delete_files')}?{query}")
 
@@ -340,11 +325,6 @@ def delete_files(request: SignedInRequest) -> HttpResponse:
     shown = [(file, names.shown(file.original_name, otherwise=file.file_name)) for file in chosen]
     context = {"files": shown, "total": sum(file.size for file in chosen), "back": back_url(values)}
     return render(request, "dashboard/imagehost/delete_files.html", context)
-
-
-def refusal_of(form: SelectionForm) -> str:
-    """Return the errors as one sentence."""
-    return NOTHING_CHOSEN if form.has_error("file", "required") else " ".join(map(str, form.errors["file"]))
 
 
 MOST_KEYS = 50  # that this page lists; the page of all keys has all

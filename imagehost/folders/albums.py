@@ -6,6 +6,7 @@ and dropped when its files are changed. Every operation locks its owner's row fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
@@ -22,6 +23,7 @@ from imagehost.models import MAX_TITLE_LENGTH, Album, File
 
 MAX_ALBUMS = 100  # of a user
 MAX_FILES = 500  # of an album
+_LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 def of(owner: User) -> QuerySet[Album]:
@@ -30,7 +32,12 @@ def of(owner: User) -> QuerySet[Album]:
 
 
 def find(link: str) -> Album | None:
-    """Return the album with this link, with its owner; None for an unknown link and a banned owner. 1 query."""
+    """Return the album with this link, with its owner; None for an unknown link and a banned owner.
+
+    1 query, none for a malformed link.
+    """
+    if not _LINK.fullmatch(link):
+        return None
     return Album.objects.filter(link=link, owner__is_active=True).select_related("owner").first()
 
 
@@ -130,8 +137,8 @@ def title_of(text: str) -> str:
     """Return the title as it is stored. Raises ValidationError."""
     try:
         return names.one_line(text, most=MAX_TITLE_LENGTH)
-    except ValueError as problem:
-        raise ValidationError({"title": str(problem)}) from None
+    except ValidationError as problem:
+        raise ValidationError({"title": problem}) from None
 
 
 def _locked(owner: User, album_id: str) -> Album:

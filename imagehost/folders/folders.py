@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts import users
@@ -110,12 +111,12 @@ def _checked(changes: Changes) -> Changes:
     """Return the changes with the name as it is stored. Raises InvalidBody for an invalid name or password."""
     try:
         name = changes.name if changes.name is None else names.folder_name(changes.name)
-    except ValueError as problem:
-        raise InvalidBody(f"folderName: {problem}") from None
+    except ValidationError as problem:
+        raise InvalidBody(f"folderName: {problem.message}") from None
     try:
         password = changes.password and names.folder_password(changes.password)
-    except ValueError as problem:
-        raise InvalidBody(f"folderPassword: {problem}") from None
+    except ValidationError as problem:
+        raise InvalidBody(f"folderPassword: {problem.message}") from None
     return replace(changes, name=name, password=password)
 
 

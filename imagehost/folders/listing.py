@@ -139,12 +139,7 @@ def _has_text(text: str) -> Q:
     found = Q(original_name_folded__contains=folded) if folded else Q()
     # A file that the previous release stored in the minutes of an update.
     found |= Q(original_name_folded=None, original_name__icontains=text)
-    return found | Q(name=_name_in(text))
-
-
-def _name_in(text: str) -> str:
-    """Return the generated name in a link to a file, or at the end of a text."""
-    return text.rstrip("/").rpartition("/")[2].partition(".")[0]
+    return found | Q(name=text.rstrip("/").rpartition("/")[2].partition(".")[0])  # of a link to the file
 
 
 def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:

@@ -15,9 +15,8 @@ from django.db.models import F, Q
 
 from accounts import users
 from accounts.models import User
-from imagehost import media
+from imagehost import media, names
 from imagehost.models import MAX_PATTERN_LENGTH, File, Folder, FolderRule, MatchKind
-from imagehost.receiving import routing, uploads
 from infrastructure import text_rules
 
 MAX_RULES = 100
@@ -40,7 +39,7 @@ def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
     """Return the validation errors of these values, by argument; empty where they are valid."""
     if kind not in MatchKind.values:
         return {"kind": [f"Choose one of {', '.join(MatchKind.values)}."]}
-    sentence = _pattern_problem(kind, routing.normal(kind, pattern))
+    sentence = _pattern_problem(kind, names.stored_pattern(kind, pattern))
     return {"pattern": [sentence]} if sentence else {}
 
 
@@ -62,8 +61,9 @@ def lock(owner: User, folder_id: str = "") -> dict[str, Folder]:
 def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
     """Append a rule. ValidationError by argument, as `problems` returns them, and for an unknown folder."""
     folders = lock(owner, folder_id)
-    held = list(uploads.rules_of(owner.pk))
-    _check_room(len(held) + 1)
+    held = list(FolderRule.objects.of(owner.pk))
+    if len(held) >= MAX_RULES:
+        raise ValidationError(f"There can be at most {MAX_RULES} rules. Delete one first.")
     rule = _made(owner, folders, kind, pattern, folder_id)
     _number([*held, rule])
     rule.save(force_insert=True)
@@ -97,7 +97,7 @@ def change(
 def move(*, owner: User, rule_id: int, places: int) -> None:
     """Move a rule up (`places` negative) or down, at most to an end. FolderRule.DoesNotExist: not the owner's."""
     lock(owner)
-    held = list(uploads.rules_of(owner.pk))
+    held = list(FolderRule.objects.of(owner.pk))
     at = _place_of(rule_id, held)
     rule = held.pop(at)
     held.insert(max(0, at + places), rule)
@@ -108,7 +108,7 @@ def move(*, owner: User, rule_id: int, places: int) -> None:
 def delete(*, owner: User, rule_id: int) -> None:
     """Delete a rule; files stay in their folders. FolderRule.DoesNotExist: not the owner's."""
     lock(owner)
-    held = list(uploads.rules_of(owner.pk))
+    held = list(FolderRule.objects.of(owner.pk))
     rule = held.pop(_place_of(rule_id, held))
     FolderRule.objects.filter(pk=rule.pk).delete()
     _number(held)
@@ -120,18 +120,14 @@ def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
     Without `mime` the type follows from the name's extension; that of an upload follows from its content.
     ValidationError by argument: no accepted type.
     """
-    type_ = media.BY_MIME.get(mime) if mime else _of_ending(name)
+    _, dot, ending = name.rpartition(".")
+    type_ = media.BY_MIME.get(mime) if mime else _NAMES.get(ending.lower()) if dot else None
     if type_ is None:
         raise ValidationError({"mime": "Choose a type: the name's ending does not tell one that can be uploaded."})
     file = File(mime=type_.mime, extension=type_.extension, original_name=name)
-    held = list(uploads.rules_of(owner.pk))
-    rule = routing.first_match(held, file)
-    return Route(file, rule, held.index(rule) + 1 if rule else None, is_type_guessed=not mime)
-
-
-def _of_ending(name: str) -> media.MediaType | None:
-    _, dot, ending = name.rpartition(".")
-    return _NAMES.get(ending.lower()) if dot else None
+    found = enumerate(FolderRule.objects.of(owner.pk), 1)
+    place, rule = next(((place, rule) for place, rule in found if rule.matches(file)), (None, None))
+    return Route(file, rule, place, is_type_guessed=not mime)
 
 
 def _made(owner: User, folders: Mapping[str, Folder], kind: str, pattern: str, folder_id: str) -> FolderRule:
@@ -141,13 +137,8 @@ def _made(owner: User, folders: Mapping[str, Folder], kind: str, pattern: str, f
     if folder_id not in folders:
         raise ValidationError({"folder_id": "There is no such folder."})
     return FolderRule(
-        owner=owner, folder=folders[folder_id], kind=kind, pattern=routing.normal(kind, pattern), position=0
+        owner=owner, folder=folders[folder_id], kind=kind, pattern=names.stored_pattern(kind, pattern), position=0
     )
-
-
-def _check_room(count: int) -> None:
-    if count > MAX_RULES:
-        raise ValidationError(f"There can be at most {MAX_RULES} rules. Delete one first.")
 
 
 def _place_of(rule_id: int, held: Sequence[FolderRule]) -> int:
@@ -170,7 +161,7 @@ def _number(held: Sequence[FolderRule]) -> None:
 
 
 def _pattern_problem(kind: str, pattern: str) -> str:
-    """Return the error of a pattern that `routing.normal` returned; empty where it is valid."""
+    """Return the error of a pattern that `names.stored_pattern` returned; empty where it is valid."""
     if not pattern:
         return "Say what to match."
     if len(pattern) > MAX_PATTERN_LENGTH:

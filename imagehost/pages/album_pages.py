@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
@@ -14,9 +12,7 @@ from imagehost.folders import albums
 from imagehost.models import Album, File, Folder
 from imagehost.pages import embeds, file_pages
 from imagehost.pages.embeds import Code, Embedded
-from imagehost.pages.file_pages import Card, FilesPage, Tile, Ways
-
-_LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
+from imagehost.pages.file_pages import FilesPage, Tile, Ways
 
 
 @dataclass(frozen=True)
@@ -28,11 +24,6 @@ class AlbumPage(FilesPage):
     is_private: bool
 
 
-def find(link: str) -> Album | None:
-    """Return the album with this link. No query for a malformed link."""
-    return albums.find(link) if _LINK.fullmatch(link) else None
-
-
 def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool]) -> AlbumPage | None:
     """Return a page of the album, or None. 1 query. `may_see`: whether a folder is open to the visitor."""
     files = albums.files_of(album)
@@ -40,9 +31,13 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
     if page is None:
         return None
     # Messengers and their users share one card, so its picture needs no password.
-    open_files = [file for file in files if not _is_locked(file)]
+    open_files = [file for file in files if not (file.folder and file.folder.is_password_enabled)]
     title = names.shown(album.title, otherwise="Album")
     card = file_pages.card_of_files(title, album.url, album.owner, open_files, len(files))
+    codes = Embedded(card.title, card.url)  # they show the card's picture and lead to the album
+    if card.picture is not None:
+        picture = card.picture
+        codes = replace(codes, picture=picture.url, width=picture.width, height=picture.height)
     return AlbumPage(
         album=album,
         owner=album.owner.get_full_name(),
@@ -51,14 +46,14 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
         tiles=[_tile(file, may_see) for file in page],
         page=page,
         card=card,
-        codes=embeds.codes(_shown(card)),
+        codes=embeds.codes(codes),
         is_private=len(open_files) < len(files),
     )
 
 
 def ways_in_album(link: str, file: File) -> Ways | None:
     """Return links to the neighbours of the file in the album with this link. 2 queries."""
-    album = find(link)
+    album = albums.find(link)
     held = [each.name for each in albums.files_of(album)] if album else []
     if file.name not in held:
         return None
@@ -66,21 +61,9 @@ def ways_in_album(link: str, file: File) -> Ways | None:
     return Ways(link, held[place - 1] if place else "", next(iter(held[place + 1 :]), ""))
 
 
-def _is_locked(file: File) -> bool:
-    return file.folder is not None and file.folder.is_password_enabled
-
-
 def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
     """Return a tile; one of a locked folder is named as its link is, without preview."""
     tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.folder is None or may_see(file.folder):
         return tile
-    return dataclasses.replace(tile, title=file.file_name, duration="", src="", full="")
-
-
-def _shown(card: Card) -> Embedded:
-    """Return the album's codes, which show the picture of its card and lead to the album."""
-    if card.picture is None:
-        return Embedded(card.title, card.url)
-    picture = card.picture
-    return Embedded(card.title, card.url, picture=picture.url, width=picture.width, height=picture.height)
+    return replace(tile, title=file.file_name, duration="", src="", full="")

@@ -33,10 +33,16 @@ from accounts import authentication, rate_limits
 from accounts.errors import KeyRateLimited, KeyRefused
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
-from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
+from imagehost.errors import (
+    FileTooLarge,
+    NoFile,
+    TooManyUploads,
+    Unauthorized,
+    UploadFailed,
+    UploadsUnavailable,
+)
 from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.receiving import uploads
-from imagehost.receiving.part_heads import Utf8Heads
 from imagehost.receiving.uploads import Incoming, Uploaded, UploadOwner
 from imagehost.storing import storage
 from infrastructure import limits
@@ -70,59 +76,30 @@ _OF_THE_PARSER = {
     "Request max total header size exceeded.": LONG_HEADER,
     CUT_OFF: CUT_OFF,
 }
+_END_OF_HEAD = b"\r\n\r\n"
+_LONGEST_HEAD = 1024 + len(_END_OF_HEAD)  # bytes, of a part's head that Django's parser takes
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 logger = logging.getLogger(__name__)
 
 Meta = Mapping[str, Any]  # WSGI's environ
 
 
-class TooManyUploads(ApiError):
-    """The user is over `rate_limits.PAGE_UPLOADS`, which counts files sent on pages."""
-
-    status = 429
-    code = "RATE_LIMITED"
-
-    def __init__(self, seconds_left: int) -> None:
-        super().__init__(seconds_left)
-        self.seconds_left = seconds_left
-        self.error = f"At most {rate_limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.seconds_left)}
-
-
-def authorize(secret: str | None, now: datetime) -> UploadOwner:
-    """Count the request; return the owner of its key. Raises Unauthorized, also for None; the errors of both limits."""
-    try:
-        caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=now)
-    except KeyRateLimited:
-        raise
-    except KeyRefused as refused:
-        raise Unauthorized(refused.error) from refused
-    return uploads.owner_of(caller.owner_id, now)
-
-
-def refuse_over_limit() -> None:
-    """Refuse an address over its limit before the form that holds the key is read. Count nothing.
-
-    Raises AddressRateLimited.
-    """
-    if seconds_left := limits.peek(authentication.address_window()):
-        raise authentication.address_limited(seconds_left)
-
-
 @contextlib.contextmanager
 def from_api(meta: Meta, secret: str | None, now: datetime) -> Iterator[tuple[UploadOwner, Incoming]]:
     """Yield the owner of the key, and the part `file` of the form, on disk until the block ends.
 
-    `secret`: of a header; where it is empty, the form has the key. The caller moves away what it keeps. Raises what
-    `authorize` raises, AddressRateLimited, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed
+    `secret`: of a header; where it is empty, the form has the key. The caller moves away what it keeps. Raises
+    Unauthorized, the errors of both limits, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed
     (the disk), as early as possible: `config.web.request_body` reads the rest of the body.
     """
-    owner = authorize(secret, now) if secret else None
-    if owner is None:
-        refuse_over_limit()
-    with contextlib.closing(_ApiReceiver(_ApiBody(meta), owner, now)) as receiver:
+    with contextlib.closing(_ApiReceiver(_ApiBody(meta), now)) as receiver:
+        if secret:
+            receiver.authorize(secret)
+        elif seconds_left := limits.peek(
+            authentication.address_window()
+        ):  # before the form is read; nothing is counted
+            raise authentication.address_limited(seconds_left)
         yield receiver.read(meta)
 
 
@@ -233,6 +210,52 @@ class _ApiBody(_Body):
         return data
 
 
+class _Utf8Heads:
+    """The body of a form, whose heads are UTF-8: replacement characters take the place of other bytes in them.
+
+    Old programs send file names in Latin-1 or Shift-JIS. The content of the parts stays as it is. `has_bare_lines`: a
+    head begins with only a line feed. `is_cut_off`: a part has begun, and the form has not ended so far.
+    """
+
+    def __init__(self, body: Any, boundary: bytes) -> None:
+        self._body = body
+        self._separator = b"--" + boundary
+        self._held_back = b""  # the beginning of a separator or of a head
+        self.has_bare_lines = self.is_cut_off = False
+
+    def read(self, size: int) -> bytes:
+        while data := self._body.read(size):
+            if ready := self._ready(self._held_back + data):
+                return ready
+        rest, self._held_back = self._held_back, b""
+        return rest
+
+    def _ready(self, data: bytes) -> bytes:
+        """Return what can be passed on; the rest is held back."""
+        ready, position = [], 0
+        while (found := data.find(self._separator, position)) >= 0:
+            start = found + len(self._separator)
+            self.has_bare_lines |= data.startswith(b"\n", start)
+            self.is_cut_off = not data.startswith(b"--", start)
+            end = data.find(_END_OF_HEAD, start, start + _LONGEST_HEAD)
+            if end < 0 and len(data) - start < _LONGEST_HEAD:
+                break
+            end = max(end, start)  # a head that is too long is left to the parser
+            ready += [data[position:start], _in_utf8(data[start:end])]
+            position = end
+        else:
+            found = max(position, len(data) - len(self._separator) + 1)
+        self._held_back = data[found:]
+        return b"".join([*ready, data[position:found]])
+
+
+def _in_utf8(head: bytes) -> bytes:
+    """Return the head in UTF-8. The second byte of a character in Shift-JIS may be a backslash, which would end a
+    folder's name."""
+    text = head.decode(errors="replace")
+    return text.replace(f"{_UNKNOWN}\\", _UNKNOWN).encode() if text.encode() != head else head
+
+
 class _Receiver(FileUploadHandler):
     """Writes the files of one field to the disk, each up to `max_size` bytes."""
 
@@ -319,9 +342,13 @@ class PageReceiver(_Receiver):
         if received.path is None or not received.is_complete:
             return received.refusal or NoFile(CUT_OFF)
         try:
-            _count_page_file(self._owner.pk)
+            if seconds_left := limits.hit(rate_limits.PAGE_UPLOADS.of(self._owner.pk)):
+                return TooManyUploads(seconds_left)
             file = Incoming(received.path, received.size, received.name, lifetime)
             return uploads.store(self._owner, file, now=timezone.now())
+        except LimitsUnavailable:
+            logger.exception("The limit store does not answer.")
+            return UploadsUnavailable()
         except ApiError as refusal:
             return refusal
 
@@ -338,7 +365,7 @@ class PageReceiver(_Receiver):
             return None
         self._is_parsing = True
         self.is_too_much = content_length > LARGEST_BODY
-        body: Any = Utf8Heads(_Body(input_data, content_length), cast("bytes", boundary))  # has the one method needed
+        body: Any = _Utf8Heads(_Body(input_data, content_length), cast("bytes", boundary))  # has the one method needed
         return MultiPartParser(META, body, [self], encoding).parse()
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
@@ -353,39 +380,39 @@ class PageReceiver(_Receiver):
         self._begin()
 
 
-def _count_page_file(owner_id: str) -> None:
-    """Count one file sent on a page. Raises TooManyUploads, UploadsUnavailable."""
-    try:
-        seconds_left = limits.hit(rate_limits.PAGE_UPLOADS.of(owner_id))
-    except LimitsUnavailable:
-        logger.exception("The limit store does not answer.")
-        raise UploadsUnavailable from None
-    if seconds_left:
-        raise TooManyUploads(seconds_left)
-
-
 class _ApiReceiver(_Receiver):
-    """Takes one part named `file`. `owner`: None where the form has the key; a refusal before it is answered after it.
+    """Takes one part named `file`. Where the form has the key, a refusal before it is answered after it.
 
     Until the owner is known, a file may have the size of the smallest plan.
     """
 
-    def __init__(self, body: _ApiBody, owner: UploadOwner | None, now: datetime) -> None:
+    def __init__(self, body: _ApiBody, now: datetime) -> None:
         super().__init__(None, min(allowance.max_file_size for allowance in ALLOWANCES.values()))
         self._body, self._now = body, now
         self._owner: UploadOwner | None = None
-        if owner is not None:
-            self._set_owner(owner)
-        self._heads: Utf8Heads | None = None
+        self._heads: _Utf8Heads | None = None
         self._parser: MultiPartParser | None = None
         self._refusal: ApiError | None = None
+
+    def authorize(self, secret: str | None) -> UploadOwner:
+        """Count the request; return the owner of its key. Raises Unauthorized, also for None; the errors of both
+        limits."""
+        try:
+            caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=self._now)
+        except KeyRateLimited:
+            raise
+        except KeyRefused as refused:
+            raise Unauthorized(refused.error) from refused
+        self._owner = uploads.owner_of(caller.owner_id, self._now)
+        self._max_size = self._body.largest_file = self._owner.allowance.max_file_size
+        return self._owner
 
     def read(self, meta: Meta) -> tuple[UploadOwner, Incoming]:
         """Parse the form. In every case the key is checked, or its error raised."""
         refusal = self._parse(meta)
         owner, before = self._owner, self._max_size
         if owner is None:
-            owner = self._authorize(self._key())
+            owner = self.authorize(self._key())
             if isinstance(self._refusal, FileTooLarge) and self._max_size > before:
                 self._refusal.error += f" {KEY_FIRST}"
         if refusal := self._refusal or refusal:
@@ -402,22 +429,13 @@ class _ApiReceiver(_Receiver):
         if field_name != "file":
             raise SkipFile
         if self._owner is None and ((key := self._key()) or self._body.is_too_long):
-            self._authorize(key)
+            self.authorize(key)
         if self._received:
             self._refuse(NoFile(TWO_FILES))
         self._received.append(Received(kept_name(file_name)))
         if self._body.is_too_long:
             self._refuse(FileTooLarge(self._max_size))
         self._begin()
-
-    def _authorize(self, secret: str | None) -> UploadOwner:
-        """Return the owner of the key. Raises what `authorize` raises."""
-        return self._set_owner(authorize(secret, self._now))
-
-    def _set_owner(self, owner: UploadOwner) -> UploadOwner:
-        self._owner = owner
-        self._max_size = self._body.largest_file = owner.allowance.max_file_size
-        return owner
 
     def _parse(self, meta: Meta) -> ApiError | None:
         """Parse the form. Return the error of the form as a whole."""
@@ -428,7 +446,7 @@ class _ApiReceiver(_Receiver):
         length = 1 if self._body.announced is None else self._body.announced  # Django only checks that it is not 0
         try:
             _, options = parse_header_parameters(meta["CONTENT_TYPE"])
-            self._heads = Utf8Heads(self._body, options.get("boundary", "").encode())
+            self._heads = _Utf8Heads(self._body, options.get("boundary", "").encode())
             body = cast("Any", self._heads)  # has the one method of a stream that the parser calls
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
@@ -439,7 +457,7 @@ class _ApiReceiver(_Receiver):
             self._parser.parse()
         except _BodyTooLong:
             if self._owner is None:
-                self._authorize(self._key())
+                self.authorize(self._key())
             self._refusal = FileTooLarge(self._max_size)
         except (TooManyFieldsSent, TooManyFilesSent):
             return NoFile(MANY_FIELDS)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db import Error as DatabaseFailed
-from django.db.models import QuerySet
 from prometheus_client import Counter
 
 from accounts import jobs, users
@@ -27,7 +26,6 @@ from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
-from imagehost.receiving import routing
 from imagehost.storing import files, quotas, removals, storage
 from imagehost.storing.storage import StorageFailed
 from infrastructure import hashing
@@ -108,11 +106,6 @@ def _store(owner: UploadOwner, incoming: Incoming, now: datetime) -> Uploaded:
     return Uploaded(file, token)
 
 
-def rules_of(owner_id: str) -> QuerySet[FolderRule]:
-    """Return the owner's rules in order, with their folders. 1 query."""
-    return FolderRule.objects.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
-
-
 def _probed(path: Path) -> FileFacts:
     try:
         return probing.probe(path)
@@ -165,7 +158,7 @@ def _book(owner: UploadOwner, incoming: Incoming, facts: FileFacts, deletion_has
 def _folder_of(owner_id: str, file: File) -> Folder | None:
     """Return the folder of the first matching rule. Raises UploadsUnavailable; nothing is booked yet."""
     try:
-        rule = routing.first_match(rules_of(owner_id), file)
+        rule = next((rule for rule in FolderRule.objects.of(owner_id) if rule.matches(file)), None)
     except (OperationalError, InterfaceError):
         logger.exception("An upload could not be booked: the database does not answer.")
         raise UploadsUnavailable from None

@@ -36,14 +36,16 @@ def _found(request: HttpRequest, file_name: str) -> AnyResponse:
     if file is None:
         return delivery.not_found()
     if settings.FILE_DELIVERY == "accel":
-        return _accelerated(request, file)
+        # nginx sends the content with dates and ranges; it adds `delivery.HEADERS`.
+        response = HttpResponse()
+        response.headers["Content-Type"] = file.mime
+        response.headers["Content-Disposition"] = _disposition(request, file)
+        response.headers["X-Accel-Redirect"] = settings.ACCEL_PREFIX + quote(file.key)
+        response.headers["Cache-Control"] = _cache_control(file)
+        return response
     if settings.FILE_DELIVERY == "redirect" and (redirect := _redirect(request, file)):
         return redirect
-    return delivery.content(request, _content(request, file))
-
-
-def _content(request: HttpRequest, file: File) -> Content:
-    return Content(
+    content = Content(
         etag=f'"{file.pk.hex}"',
         changed_at=int(file.uploaded_at.timestamp()),
         size=file.size,
@@ -52,16 +54,7 @@ def _content(request: HttpRequest, file: File) -> Content:
         caching=_cache_control(file),
         read=lambda start, length: storage.bucket().read(file.key, start, length),
     )
-
-
-def _accelerated(request: HttpRequest, file: File) -> HttpResponse:
-    """Let nginx send the content with dates and ranges; it adds `delivery.HEADERS`."""
-    response = HttpResponse()
-    response.headers["Content-Type"] = file.mime
-    response.headers["Content-Disposition"] = _disposition(request, file)
-    response.headers["X-Accel-Redirect"] = settings.ACCEL_PREFIX + quote(file.key)
-    response.headers["Cache-Control"] = _cache_control(file)
-    return response
+    return delivery.content(request, content)
 
 
 def _redirect(request: HttpRequest, file: File) -> HttpResponse | None:

@@ -20,14 +20,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import SignedInRequest
 from imagehost import delivery, media, names
 from imagehost.examining.probing import InvalidMedia, ProberFailed
-from imagehost.folders import folder_access
+from imagehost.folders import albums, archives, folder_access
+from imagehost.folders.archives import Archive, Refused
 from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
 from imagehost.media import MediaType
 from imagehost.models import File, Folder, PreviewState
 from imagehost.pages import album_pages, file_pages
-from imagehost.pages.file_pages import Tile, Ways
-from imagehost.receiving import archives
-from imagehost.receiving.archives import Archive, Refused
+from imagehost.pages.file_pages import Tile
 from imagehost.storing import files, previews, storage
 from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure.limits import LimitsUnavailable
@@ -49,7 +48,11 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
         return _password_form(request, file.folder, file_name=file.name)
     if file_pages.picture_of(file) is None:
         previews.make_for_page(file)
-    ways = _ways(request.GET.get("in", ""), file)
+    place = request.GET.get("in", "")
+    if place and place == file.folder_id:
+        ways = file_pages.ways_in_folder(file)
+    else:
+        ways = album_pages.ways_in_album(place, file)
     response = render(request, "imagehost/file.html", {"page": file_pages.page_of_file(file, ways)})
     has_password = file.folder is not None and file.folder.is_password_enabled
     response.headers["Cache-Control"] = LOCKED_CACHING if has_password else CACHING
@@ -131,7 +134,7 @@ def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpRespo
 @require_safe
 def album_page(request: HttpRequest, link: str) -> HttpResponse:
     """Show the page of an album: GET /files/albums/{link}."""
-    album = album_pages.find(link)
+    album = albums.find(link)
     page = album and album_pages.page_of_album(
         album, request.GET.get("page", "1"), may_see=lambda folder: _may_see(request, folder)
     )
@@ -148,8 +151,11 @@ def folder_archive(request: HttpRequest, folder_id: str) -> HttpResponseBase:
     folder = _found_folder(request, folder_id)
     if not _may_see(request, folder):
         return _password_form(request, folder)
+    response = StreamingHttpResponse((), content_type=archives.MIME)
     try:
-        response = _archive(request, folder)
+        if request.method != "HEAD":
+            archives.count()  # archives must not occupy every thread
+            response.streaming_content = Archive(file_pages.archived(folder))
     except Refused as refused:
         text = f"Too many archives are asked for. Please try again in {refused.seconds_left} s.\n"
         headers = {"Retry-After": str(refused.seconds_left), "Cache-Control": LOCKED_CACHING}
@@ -163,13 +169,6 @@ def folder_archive(request: HttpRequest, folder_id: str) -> HttpResponseBase:
 
 
 _NO_FILE = File(deletion_hash="0" * 64)  # is compared with a token where the file does not exist
-
-
-def _ways(place: str, file: File) -> Ways | None:
-    """Return the neighbours of the file in the folder or album it was reached from. 2 queries, none without one."""
-    return (
-        file_pages.ways_in_folder(file) if place and place == file.folder_id else album_pages.ways_in_album(place, file)
-    )
 
 
 def _found_file(name: str) -> File:
@@ -201,14 +200,6 @@ def _unlinked(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
-    """Stream the folder's archive. Raises Refused: archives must not occupy every thread."""
-    if request.method == "HEAD":
-        return StreamingHttpResponse((), content_type=archives.MIME)
-    archives.count()
-    return StreamingHttpResponse(Archive(file_pages.archived(folder)), content_type=archives.MIME)
-
-
 def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpResponse:
     """Answer with the file's preview. Http404 where it has none; 503 while the store or the prober does not answer.
 
@@ -235,7 +226,11 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
 def _preview_content(file: File, type_: MediaType) -> HttpResponse:
     """Read the whole preview: some ten kilobytes, some hundred as a PNG."""
     try:
-        content = previews.card(file) if type_ is media.PNG else _stored_preview(file)
+        if type_ is media.PNG:
+            content = previews.card(file)
+        else:
+            with storage.bucket().fetched(file.preview_key) as path:
+                content = path.read_bytes()
     except (ObjectMissing, FileNotFoundError):
         raise Http404 from None
     except (StorageFailed, InvalidMedia, ProberFailed) as error:
@@ -243,11 +238,6 @@ def _preview_content(file: File, type_: MediaType) -> HttpResponse:
         return HttpResponse("Please try again.", content_type="text/plain", status=503, headers={"Retry-After": "30"})
     headers = {"Content-Disposition": names.disposition(f"{file.name}.{type_.extension}")}
     return HttpResponse(content, content_type=type_.mime, headers=headers)
-
-
-def _stored_preview(file: File) -> bytes:
-    with storage.bucket().fetched(file.preview_key) as path:
-        return path.read_bytes()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from accounts.admin.staff_actions import IssuingAdmin, StaffActionsAdmin
 from accounts.models import AuditEvent, User
 from dashboard import roles
 from imagehost.models import Album, File, Usage
-from imagehost.receiving import quarantine
+from imagehost.storing import quarantine
 from tests.admin.test_pages import access_token, refresh_token
 from tests.dashboard.staff import pages
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory

@@ -47,7 +47,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def _archives_that_were_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unlike a server, the test client closes no answer that a test leaves alone."""
-    from imagehost.receiving import archives  # Django is ready by now
+    from imagehost.folders import archives  # Django is ready by now
 
     monkeypatch.setattr(archives, "_places", threading.BoundedSemaphore(archives.AT_ONCE))
 

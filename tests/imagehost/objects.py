@@ -19,9 +19,9 @@ from pytest_django import Settings
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
 from imagehost.models import File
-from imagehost.receiving import sweeping, uploads
+from imagehost.receiving import uploads
 from imagehost.receiving.uploads import Incoming, Uploaded, UploadOwner
-from imagehost.storing import reconciliation, storage
+from imagehost.storing import reconciliation, storage, sweeping
 from imagehost.storing.reconciliation import Comparison
 from imagehost.storing.storage import FolderStorage
 from tests.factories.imagehost import FileFactory

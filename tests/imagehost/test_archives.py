@@ -16,8 +16,8 @@ from pytest_django import Settings
 
 from accounts import rate_limits
 from imagehost import media, names
+from imagehost.folders import archives
 from imagehost.models import File, Folder
-from imagehost.receiving import archives
 from imagehost.storing import storage
 from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FolderFactory

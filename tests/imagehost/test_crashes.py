@@ -12,11 +12,10 @@ from django.db import connection
 
 from accounts.models import User
 from imagehost.models import File, State
-from imagehost.receiving import sweeping
-from imagehost.receiving.sweeping import Swept
-from imagehost.storing import files, quotas, reconciliation
+from imagehost.storing import files, quotas, reconciliation, sweeping
 from imagehost.storing.reconciliation import Comparison
 from imagehost.storing.storage import StorageFailed
+from imagehost.storing.sweeping import Swept
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import Crash, FaultyStorage

@@ -16,10 +16,9 @@ from pytest_django import Settings
 from accounts.models import User
 from imagehost.folders import listing
 from imagehost.models import File, State
-from imagehost.receiving import sweeping
-from imagehost.receiving.sweeping import CLOCKS, Swept
-from imagehost.storing import files, quotas
+from imagehost.storing import files, quotas, sweeping
 from imagehost.storing.storage import StorageFailed
+from imagehost.storing.sweeping import CLOCKS, Swept
 from tests.dashboard.imagehost.reading import messages_of, text_of
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers, objects, uploading

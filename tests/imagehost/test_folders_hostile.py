@@ -13,7 +13,7 @@ from imagehost.errors import InvalidBody
 from imagehost.folders.folders import Changes
 from imagehost.models import Folder
 from imagehost.serializers import FolderChangesSerializer
-from imagehost.views import gallery
+from imagehost.views import api
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost import answers
 from tests.imagehost.answers import FOLDERS, NO_OBJECT, SECRET, invalid
@@ -55,7 +55,7 @@ FIELDS: list[tuple[Any, str]] = [  # any: JSON
 def changes_of(body: object) -> Changes:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = RequestFactory().generic("PATCH", "/", content, content_type="application/json")
-    return gallery.changes_of(request, FolderChangesSerializer)
+    return api.changes_of(request, FolderChangesSerializer)
 
 
 @pytest.mark.parametrize("case", NO_OBJECTS)

@@ -14,7 +14,7 @@ from imagehost import media
 from imagehost.errors import InvalidLimit, InvalidOffset
 from imagehost.folders.listing import Page
 from imagehost.models import File, State
-from imagehost.views import gallery
+from imagehost.views import api
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers
 from tests.imagehost.answers import LIMIT_INVALID, OFFSET_INVALID, OTHER_SECRET
@@ -119,7 +119,7 @@ def test_only_stored_files_of_the_caller_are_listed_quarantined_ones_too(opal: U
 
 
 def page_of(**query: str | list[str]) -> Page:
-    return gallery.page_of(RequestFactory().get("/", query))
+    return api.page_of(RequestFactory().get("/", query))
 
 
 @pytest.mark.parametrize(

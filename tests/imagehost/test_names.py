@@ -1,9 +1,11 @@
-"""Names of folders, passwords, and the header that names a file to the browser that saves it."""
+"""Names of folders, passwords, patterns of rules, and the header that names a file to the browser that saves it."""
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 
 from imagehost import names
+from imagehost.models import File, FolderRule
 from imagehost.names import disposition
 
 TOO_LONG = "Has 33 characters; at most 32 are allowed."
@@ -28,19 +30,19 @@ def test_a_name_loses_its_spaces_and_a_password_is_kept_as_it_is() -> None:
 )
 def test_what_is_refused_of_both(text: str, error: str) -> None:
     for rule in (names.folder_name, names.folder_password):
-        with pytest.raises(ValueError, match=f"^{error}$"):
+        with pytest.raises(ValidationError, match=error):
             rule(text)
 
 
 @pytest.mark.parametrize("text", [" ", " \u3000\n", "\u200d\u200c", " \u200d"])
 def test_a_name_that_shows_nothing_is_empty(text: str) -> None:
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValidationError, match="empty"):
         names.folder_name(text)
 
 
 @pytest.mark.parametrize("text", ["\u3164", "\u2800 \uffa0", "\ufe0f", "\u034f"])
 def test_a_name_of_fillers_is_refused_and_a_file_of_such_a_name_is_saved_by_another(text: str) -> None:
-    with pytest.raises(ValueError, match="nothing that can be seen"):
+    with pytest.raises(ValidationError, match="nothing that can be seen"):
         names.folder_name(text)
     assert names.shown(text, otherwise="file") == "file"
 
@@ -72,3 +74,92 @@ def test_an_attachment_says_so() -> None:
     assert (
         disposition("folder.zip", attachment=True) == "attachment; filename=\"folder.zip\"; filename*=UTF-8''folder.zip"
     )
+
+
+PNG = File(mime="image/png", extension="png", original_name="Screenshot [1].PNG")
+JPEG = File(mime="image/jpeg", extension="jpg", original_name="holiday.jpeg")
+MOV = File(mime="video/quicktime", extension="mov", original_name="clip.mov")
+
+MATCHES = [
+    ("mime", "image/png", PNG, True),
+    ("mime", " IMAGE/PNG ", PNG, True),
+    ("mime", "image/*", PNG, True),
+    ("mime", "image/*", MOV, False),
+    ("mime", "*", MOV, True),
+    ("mime", "image/jpg", JPEG, True),
+    ("extension", "png", PNG, True),
+    ("extension", ".PNG", PNG, True),
+    ("extension", "*.png", PNG, True),
+    ("extension", "*", PNG, True),
+    ("extension", "pn", PNG, False),
+    ("extension", "jpeg", JPEG, True),
+    ("filename", "SCREENSHOT*", PNG, True),
+    ("filename", "*.png", PNG, True),
+    ("filename", "*[1]*", PNG, True),
+    ("filename", "*[0-9]*", PNG, False),
+    ("filename", "*[!0]*", PNG, False),
+    ("filename", "Screenshot ???.png", PNG, True),
+    ("filename", "Screenshot ??.png", PNG, False),
+    ("filename", "screenshot", PNG, False),
+    ("filename", "*", PNG, True),
+    ("filename", "holiday?jpeg", JPEG, True),
+    ("filename", "^holiday.*$", JPEG, False),
+]
+
+
+def test_what_a_rule_matches() -> None:
+    found = [
+        (kind, pattern, file, FolderRule(kind=kind, pattern=pattern).matches(file))
+        for kind, pattern, file, _ in MATCHES
+    ]
+    assert found == MATCHES
+
+
+LIKE = [
+    ("", "*", True),
+    ("", "?", False),
+    ("a", "", False),
+    ("ab", "?*?", True),
+    ("a", "?*?", False),
+    ("abcabd", "a*b*d", True),
+    ("abcabd", "a*bd*c", False),
+    ("ab", "*a?b", False),
+    ("axab", "*a?b", False),
+    ("a\nb", "a*b", True),
+    ("axb", "a.b", False),
+    ("[a]\\", "[?]\\", True),
+    ("Straße.png", "STRASSE*", True),
+    ("ΟΔΟΣ.png", "οδος.png", True),
+    ("cafe\u0301.png", "caf\u00e9.png", True),
+    ("caf\u00e9.png", "CAFE\u0301.png", True),
+    ("e\u0301.png", "?.png", True),
+    ("\u0130stanbul", "i\u0307stanbul", True),
+]
+
+
+def test_what_a_pattern_is_like() -> None:
+    assert [(name, pattern, names.is_like(name, pattern)) for name, pattern, _ in LIKE] == LIKE
+
+
+def test_a_hostile_pattern_is_answered() -> None:
+    """A matcher that tries every way for every star would not come back from these."""
+    for pattern in ("a*" * 50 + "b", "*" * 99 + "b", "a?*" * 33 + "b"):
+        assert not names.is_like("a" * 255, pattern)
+        assert names.is_like("a" * 255 + "b", pattern)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "stored"),
+    [
+        ("mime", " Image/PNG", "image/png"),
+        ("mime", "image/JPG", "image/jpeg"),
+        ("extension", " .JPEG ", "jpg"),
+        ("extension", "*.gif", "gif"),
+        ("extension", "*", "*"),
+        ("filename", " My Shot*.PNG ", "My Shot*.PNG"),
+        ("filename", "image/jpg", "image/jpg"),
+    ],
+)
+def test_how_a_pattern_is_stored(kind: str, pattern: str, stored: str) -> None:
+    assert names.stored_pattern(kind, pattern) == stored
+    assert names.stored_pattern(kind, stored) == stored

@@ -14,8 +14,7 @@ from pytest_django import Settings
 from config import doctor
 from config.doctor import Level
 from imagehost.models import File
-from imagehost.receiving import quarantine
-from imagehost.storing import files, quotas, storage
+from imagehost.storing import files, quarantine, quotas, storage
 from imagehost.storing.storage import S3Storage
 from tests.factories.accounts import StaffFactory
 from tests.imagehost import objects, s3, uploading

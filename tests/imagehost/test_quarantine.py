@@ -14,11 +14,10 @@ from pytest_django import Settings
 
 from accounts.models import AuditEvent
 from imagehost.models import File, PreviewState
-from imagehost.receiving import quarantine, sweeping
-from imagehost.receiving.sweeping import Swept
-from imagehost.storing import files, previews, quotas, reconciliation
+from imagehost.storing import files, previews, quarantine, quotas, reconciliation, sweeping
 from imagehost.storing.reconciliation import Comparison
 from imagehost.storing.storage import StorageFailed
+from imagehost.storing.sweeping import Swept
 from tests.factories.accounts import StaffFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import objects

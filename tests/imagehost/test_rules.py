@@ -7,11 +7,13 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
+from imagehost.folders import folders as operations
 from imagehost.folders import rules
 from imagehost.models import Folder, FolderRule
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.lookup import statements
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -230,3 +232,61 @@ def test_the_table_itself_refuses(folder: Folder, values: dict[str, object]) -> 
     row = {"kind": "filename", "pattern": "*", "position": 1, **values}
     with pytest.raises(IntegrityError), transaction.atomic():
         FolderRule.objects.create(owner=folder.owner, folder=folder, **row)
+
+
+class TestAtOnce:
+    pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
+
+    def test_two_pages_that_change_the_list_at_once_never_break_it(self) -> None:
+        folder = FolderFactory()
+        held = [add(folder, str(number)) for number in range(6)]
+
+        def act(number: int) -> None:
+            if number < 6:
+                rules.move(owner=folder.owner, rule_id=held[number].pk, places=1 if number % 2 else -2)
+            else:
+                add(folder, f"new {number}")
+
+        together(8, act)
+        order = order_of(folder.owner)
+        assert [position for position, _ in order] == list(range(8))
+        assert sorted(pattern for _, pattern in order) == [*"012345", "new 6", "new 7"]
+
+    def test_the_first_rules_of_a_user_may_come_at_once(self) -> None:
+        """Into folders of their own, so that only the user's row is there to be locked."""
+        first = FolderFactory()
+        folders = [first, *FolderFactory.create_batch(3, owner=first.owner)]
+        together(4, lambda number: add(folders[number], str(number)))
+        assert [position for position, _ in order_of(first.owner)] == list(range(4))
+
+    def test_a_folder_may_go_while_its_list_changes(self) -> None:
+        kept = FolderFactory()
+        going = FolderFactory(owner=kept.owner)
+        held = [add(folder, f"{folder.name} {number}") for number in range(10) for folder in (kept, going)]
+
+        def act(number: int) -> None:
+            if number == 3:
+                operations.delete(owner_id=kept.owner_id, folder_id=going.pk)
+            else:
+                rules.move(owner=kept.owner, rule_id=held[2 * number].pk, places=-5 if number % 2 else 5)
+
+        together(6, act)
+        add(kept, "last")
+        order = order_of(kept.owner)
+        assert [position for position, _ in order] == list(range(11))
+        assert {pattern for _, pattern in order} == {"last", *(f"{kept.name} {number}" for number in range(10))}
+
+    def test_pages_at_once_cannot_pass_the_limit(self) -> None:
+        folder = FolderFactory()
+        for number in range(98):
+            FolderRuleFactory(folder=folder, position=number)
+
+        def act(number: int) -> bool:
+            try:
+                add(folder, f"new {number}")
+            except ValidationError:
+                return False
+            return True
+
+        assert sorted(together(5, act)) == [False, False, False, True, True]
+        assert FolderRule.objects.count() == 100

@@ -15,10 +15,9 @@ from pytest_django import Settings
 from accounts.models import JobRun
 from imagehost.errors import UploadFailed
 from imagehost.models import File, PreviewState, State, Usage
-from imagehost.receiving import sweeping
-from imagehost.receiving.sweeping import Swept
-from imagehost.storing import files, quotas, storage
+from imagehost.storing import files, quotas, storage, sweeping
 from imagehost.storing.storage import StorageFailed
+from imagehost.storing.sweeping import Swept
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

@@ -1,4 +1,4 @@
-"""The database or the limit store goes away during an upload: a documented answer, and nothing is stored or booked."""
+"""Uploads while the database or the limit store goes away, and many at once: nothing is stored or booked in vain."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import users
 from accounts.models import User
 from imagehost.models import File, State
-from imagehost.receiving import sweeping
-from imagehost.receiving.sweeping import Swept
-from imagehost.storing import quotas
+from imagehost.storing import quotas, sweeping
+from imagehost.storing.sweeping import Swept
 from infrastructure import limits
+from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects, uploading
 from tests.imagehost.objects import FaultyStorage
 from tests.imagehost.uploading import FORMS, png, upload
 from tests.lookup.statements import Statement
 from tests.support.redis_commands import UNREACHABLE
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 READY = "UPDATE imagehost_file"
@@ -141,3 +143,84 @@ def _url() -> str:
     """Of the database of this test."""
     server = connection.settings_dict
     return f"postgres://{server['USER']}@{server['HOST']}:{server['PORT']}/{server['NAME']}"
+
+
+GIGABYTE = 1024**3
+MANY = 12
+
+
+@pytest.fixture
+def _unlimited(settings: Settings) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+
+
+UNLIMITED = pytest.mark.usefixtures("_unlimited")
+
+
+def _upload_together(count: int, content: bytes) -> list[tuple[int, str]]:
+    """In all forms; the outcomes, sorted."""
+
+    def act(number: int) -> tuple[int, str]:
+        form = FORMS[number % len(FORMS)]
+        return uploading.sent(uploading.form_of(content, form=form), uploading.headers_of(form)).outcome
+
+    return sorted(together(count, act))
+
+
+@UNLIMITED
+@pytest.mark.embedded
+@pytest.mark.parametrize("room", [0, 5])
+def test_many_uploads_at_once_never_pass_the_total(room: int, settings: Settings, bucket_directory: Path) -> None:
+    """There is room for `room` of them, and for all but one byte of another."""
+    owner = uploading.uploader()
+    size = len(png())
+    before = GIGABYTE - room * size - (size - 1)
+    FileFactory(owner=owner, size=before)
+    outcomes = _upload_together(MANY, png())
+    assert outcomes == [(200, "")] * room + [(400, "QUOTA_EXCEEDED")] * (MANY - room)
+    assert quotas.used(owner.pk) == before + room * size <= GIGABYTE
+    with transaction.atomic():
+        assert quotas.recount(owner_id=owner.pk) == 0
+    assert File.objects.filter(state=State.READY).count() == room + 1
+    assert len([path for path in bucket_directory.rglob("*") if path.is_file()]) == room
+    assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []
+
+
+@UNLIMITED
+@pytest.mark.embedded
+def test_the_first_uploads_of_a_user_may_come_at_once() -> None:
+    owner = uploading.uploader()
+    assert _upload_together(6, png()) == [(200, "")] * 6
+    assert quotas.used(owner.pk) == 6 * len(png())
+
+
+@UNLIMITED
+@pytest.mark.embedded
+def test_uploads_that_fail_at_once_book_nothing(bucket_directory: Path, settings: Settings) -> None:
+    owner = uploading.uploader()
+    bucket_directory.write_text("a file stands where the folder should be")
+    assert _upload_together(6, png()) == [(500, "UPLOAD_FAILED")] * 6
+    assert quotas.used(owner.pk) == 0
+    assert not File.objects.booked().exists()
+    assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []
+
+
+@UNLIMITED
+@pytest.mark.embedded
+def test_an_account_goes_away_while_its_uploads_come(bucket_directory: Path) -> None:
+    """Each upload comes wholly before the deletion, and goes with the account, or wholly after it, and is refused."""
+    owner = uploading.uploader()
+    FileFactory(owner=owner)
+
+    def act(number: int) -> tuple[int, str]:
+        if number == 0:
+            users.delete(user=owner, by=None)
+            return 0, ""
+        return uploading.sent(uploading.form_of(png()), uploading.headers_of("current")).outcome
+
+    outcomes = set(together(6, act)[1:])
+    assert outcomes <= {(200, ""), (401, "UNAUTHORIZED"), (500, "UPLOAD_FAILED")}
+    assert not File.objects.exclude(state=State.DELETED).exists()
+    sweeping.sweep(now=timezone.now(), until=timezone.now() + timedelta(minutes=1))
+    assert not File.objects.exists()
+    assert [path for path in bucket_directory.rglob("*") if path.is_file()] == []

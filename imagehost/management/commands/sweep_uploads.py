@@ -6,7 +6,7 @@ from django.core.management import CommandError
 from django.utils import timezone
 
 from accounts.management.base import JobCommand
-from imagehost.receiving import sweeping
+from imagehost.storing import sweeping
 
 TURN = timedelta(minutes=1)  # of `run_jobs`, then other jobs run
 

@@ -16,8 +16,8 @@ from accounts import rate_limits
 from accounts.plans import ALLOWANCES
 from dashboard.client_apps import error_guide
 from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
+from dashboard.imagehost import uploaders
 from imagehost import errors as imagehost_errors
-from imagehost.receiving import uploaders
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors
 from lookup.shapes.settings_fields import FIELDS

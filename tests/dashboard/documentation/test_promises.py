@@ -18,9 +18,9 @@ from dashboard.api_keys.forms import Overlap
 from dashboard.client_apps import code_samples
 from dashboard.client_apps.code_samples import STACKS, Stack
 from dashboard.documentation import contents, expansion, personalization
+from dashboard.imagehost import uploaders
 from dashboard.management.commands import remind_of_keys
 from imagehost.folders import folders, rules
-from imagehost.receiving import uploaders
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
 from tests.factories.oidc_provider import ApplicationFactory

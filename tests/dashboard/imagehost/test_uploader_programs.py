@@ -17,10 +17,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
 from imagehost.models import File
+from tests.dashboard.imagehost import sharex
+from tests.dashboard.imagehost.desktop import Machine
+from tests.dashboard.imagehost.uploader_setups import get, key_in, text_of
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
-from tests.imagehost import sharex
-from tests.imagehost.desktop import Machine
-from tests.imagehost.uploader_setups import get, key_in, text_of
 from tests.imagehost.uploading import png
 
 pytestmark = [pytest.mark.django_db, pytest.mark.live]
@@ -39,18 +39,26 @@ def opened(url: str) -> bytes:
         return bytes(answer.read())
 
 
-@pytest.mark.parametrize("file_name", ["Screenshot 1.png", "Ünï 100%y {json:url}.PNG"])
-def test_sharex_uploads_with_the_file(service: LiveServer, browser: Client, user: User, file_name: str) -> None:
+def test_sharex_uploads_with_the_files_and_shows_what_was_wrong(
+    service: LiveServer, browser: Client, user: User
+) -> None:
     folder = FolderFactory(owner=user)
     FolderRuleFactory(folder=folder, kind="filename", pattern="SCREEN*")
-    result = sharex.upload(text_of(get(browser, "sharex")), file_name, png())
-    file = File.objects.get()
-    assert result.url == f"{service.url}/media/{file.file_name}"
-    assert (file.owner, file.original_name) == (user, file_name)
-    assert file.folder == (folder if file_name.startswith("Screen") else None)
-    assert (opened(result.url)[:8], result.thumbnail_url) == (png()[:8], "")
-    assert result.deletion_url.startswith(f"{service.url}/files/{file.name}/delete/")
-    assert b"<form" in opened(result.deletion_url)
+    uploader = text_of(get(browser, "sharex"))
+    for file_name, place in (("Screenshot 1.png", folder), ("Ünï 100%y {json:url}.PNG", None)):
+        result = sharex.upload(uploader, file_name, png())
+        file = File.objects.get()
+        assert result.url == f"{service.url}/media/{file.file_name}"
+        assert (file.owner, file.original_name, file.folder) == (user, file_name, place)
+        assert (opened(result.url)[:8], result.thumbnail_url) == (png()[:8], "")
+        assert result.deletion_url.startswith(f"{service.url}/files/{file.name}/delete/")
+        assert b"<form" in opened(result.deletion_url)
+        file.delete()
+    with pytest.raises(sharex.Refused) as refusal:
+        sharex.upload(uploader, "page.png", b"<html><script>alert(1)</script></html>")
+    assert str(refusal.value) == (
+        "File type not allowed. Allowed are png, jpeg, webp, gif, avif, mp4, webm and mov. (INVALID_MIME)"
+    )
 
 
 def test_sharex_uploads_with_the_file_of_the_earlier_form(service: LiveServer, browser: Client, user: User) -> None:
@@ -63,15 +71,6 @@ def test_sharex_uploads_with_the_file_of_the_earlier_form(service: LiveServer, b
     assert file.file_name.encode() in opened(result.url)
     assert opened(result.thumbnail_url)[:8] == png()[:8]
     assert b"<form" in opened(result.deletion_url)
-
-
-def test_sharex_shows_what_was_wrong(service: LiveServer, browser: Client) -> None:
-    uploader = text_of(get(browser, "sharex"))
-    with pytest.raises(sharex.Refused) as refusal:
-        sharex.upload(uploader, "page.png", b"<html><script>alert(1)</script></html>")
-    assert str(refusal.value) == (
-        "File type not allowed. Allowed are png, jpeg, webp, gif, avif, mp4, webm and mov. (INVALID_MIME)"
-    )
 
 
 @pytest.fixture
@@ -126,40 +125,39 @@ def test_the_link_is_copied_with_what_there_is(
     assert done.stderr == f"Copied: {machine.clipboard}\n"
 
 
-@pytest.mark.parametrize("has_clipboard", [False, True])
 def test_without_a_clipboard_that_works_the_link_is_printed(
-    service: LiveServer, browser: Client, machine: Machine, has_clipboard: bool
+    service: LiveServer, browser: Client, machine: Machine
 ) -> None:
     machine.lacks("xclip")
-    if has_clipboard:
-        machine.has("xclip", "exit 1")
     machine.has("notify-send", 'printf "%s|" "$@" >"$HOME/notified"')
-    done = shoot(machine, browser)
-    link = done.stdout.strip()
-    assert (done.returncode, done.stderr) == (0, f"Uploaded: {link}\n")
-    assert link.endswith(File.objects.get().file_name)
-    assert (machine.home / "notified").read_text() == f"Screenshot|Uploaded: {link}|"
+    for script in ("", "exit 1"):
+        if script:
+            machine.has("xclip", script)
+        done = shoot(machine, browser)
+        link = done.stdout.strip()
+        assert (done.returncode, done.stderr) == (0, f"Uploaded: {link}\n")
+        assert link.endswith(File.objects.latest("uploaded_at").file_name)
+        assert (machine.home / "notified").read_text() == f"Screenshot|Uploaded: {link}|"
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo 'screenshot aborted'"])
-def test_nothing_is_sent_when_nothing_was_chosen(browser: Client, machine: Machine, script: str) -> None:
-    machine.lacks("flameshot")
-    machine.has("flameshot", script)
+def test_nothing_is_sent_when_nothing_was_chosen(browser: Client, machine: Machine) -> None:
     machine.lacks("curl")
     machine.has("curl", 'touch "$HOME/sent"')
-    done = shoot(machine, browser)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    for script in ("exit 1", "echo 'screenshot aborted'"):
+        machine.lacks("flameshot")
+        machine.has("flameshot", script)
+        done = shoot(machine, browser)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (machine.home / "sent").exists()
 
 
-def test_a_refused_upload_says_why(service: LiveServer, browser: Client, machine: Machine) -> None:
+def test_an_upload_that_fails_says_why(
+    service: LiveServer, browser: Client, machine: Machine, settings: Settings
+) -> None:
     (machine.home / "screen.png").write_bytes(png()[:20])
     done = shoot(machine, browser)
     assert (done.returncode, done.stdout, machine.clipboard) == (1, "", None)
     assert done.stderr.startswith("The upload failed (400): File type not allowed.")
-
-
-def test_an_upload_without_an_answer_says_so(browser: Client, machine: Machine, settings: Settings) -> None:
     settings.BASE_URL = "http://127.0.0.1:1"  # no server listens there
     done = shoot(machine, browser)
     assert (done.returncode, done.stdout, machine.clipboard) == (1, "", None)

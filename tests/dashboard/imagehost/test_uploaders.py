@@ -1,4 +1,4 @@
-"""Set-ups for programs that upload: what they hold, and how many there can be. Elsewhere programs upload with them."""
+"""Set-ups for programs that upload: what they hold, how many there can be, and the page that lists their keys."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import pytest
 import time_machine
 from django.contrib.messages import get_messages
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.api_keys import keys
-from accounts.models import ApiKey, AuditEvent, User
+from accounts.models import ApiKey, AuditEvent, Permission, User
+from tests.dashboard.imagehost.reading import HOME
+from tests.dashboard.imagehost.reading import text_of as shown_on
+from tests.dashboard.imagehost.uploader_setups import PAGE, get, key_in, text_of
 from tests.factories.accounts import ApiKeyFactory
-from tests.imagehost.uploader_setups import PAGE, get, key_in, text_of
-from tests.pages.markup import problems_of
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
 from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
+ONLY_UPLOAD = [Permission.IMAGEHOST_UPLOAD.value]
 UPLOAD = "http://127.0.0.1:8000/api/imagehost/upload"
 KINDS = ("sharex", "sharex-earlier", "flameshot", "curl")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -59,6 +64,9 @@ def test_the_lines_for_curl_are_shown_once_on_a_page(browser: Client) -> None:
         "# Then, for each file:\n"
         f'curl --globoff --header @"$HOME/.imagehost-upload-key" --form file=@picture.png {UPLOAD}\n'
     )
+    [button] = page_of(answer).xpath("//button[@data-copy]")
+    assert page_of(answer).xpath(f"//*[@id='{button.get('data-copy')}']")[0].text_content() == text_of(answer)
+    assert button.get("hidden") is not None  # a script shows it
 
 
 def test_a_name_of_the_service_breaks_no_set_up(browser: Client, settings: Settings) -> None:
@@ -136,3 +144,60 @@ def test_the_script_for_flameshot_is_a_download(browser: Client) -> None:
     answer = get(browser, "flameshot")
     assert answer.headers["Content-Type"] == "text/x-shellscript; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="flameshot-upload.sh"'
+
+
+def test_the_page_of_a_new_user_says_what_to_do(browser: Client) -> None:
+    answer = browser.get(PAGE)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert "No keys yet." in shown_on(answer)
+    actions = page_of(answer).xpath("//main//form/@action")
+    assert actions == [f"{PAGE}{kind}/" for kind in KINDS]
+
+
+def test_keys_that_were_made_here_are_listed_with_their_last_use(browser: Client, user: User) -> None:
+    for kind in KINDS:
+        browser.post(f"{PAGE}{kind}/")
+    used = ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD, last_used_at=timezone.now())
+    ApiKeyFactory(owner=user, name="curl 2026-01-03", permissions=ONLY_UPLOAD, revoked_at=timezone.now())
+    ApiKeyFactory(owner=user, name="My own", permissions=ONLY_UPLOAD)
+    ApiKeyFactory(owner=user, name="curl 2026-01-04", permissions=[Permission.ACCOUNT.value])
+    ApiKeyFactory(name="curl 2026-01-05", permissions=ONLY_UPLOAD)
+    answer = browser.get(PAGE)
+    rows = [" ".join(row.text_content().split()) for row in page_of(answer).xpath("//tbody/tr")]
+    made = ApiKey.objects.filter(owner=user, name__endswith=f"{timezone.now():%Y-%m-%d}")
+    assert (len(rows), made.count(), problems_of(answer)) == (5, 4, [])
+    assert all(any(key.prefix in row and row.endswith("Never") for row in rows) for key in made)
+    [last] = [row for row in rows if used.prefix in row]
+    assert not last.endswith("Never")
+
+
+def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: User) -> None:
+    ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD)
+    asked = statements.names(lambda: browser.get(PAGE))
+    for _ in range(9):
+        ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD)
+    assert statements.names(lambda: browser.get(PAGE)) == asked
+
+
+ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
+ACTS += [f"{PAGE}{kind}/" for kind in KINDS]
+
+
+def test_a_login_in_between_leads_back_to_a_page(browser: Client) -> None:
+    for path in ACTS:
+        answer = browser.get(path)
+        assert (answer.status_code, answer["Location"]) in [(302, page) for page in (HOME, f"{HOME}rules/", PAGE)]
+    assert not ApiKey.objects.exists()
+
+
+def test_what_there_is_not_is_not_found(browser: Client) -> None:
+    assert browser.post(f"{PAGE}nothing/").status_code == 404
+    assert browser.get(f"{HOME}rules/x/edit/").status_code == 404
+
+
+@pytest.mark.parametrize("page", ["", "folders/", "rules/", "uploaders/"])
+def test_the_navigation_knows_where_one_is(browser: Client, page: str) -> None:
+    found = page_of(browser.get(f"{HOME}{page}"))
+    assert {link.text_content() for link in found.xpath("//nav//a[@href='/dashboard/imagehost/' and @aria-current]")}
+    [tab] = found.xpath("//ul[@class='tabs']//a[@aria-current='page']")
+    assert tab.get("href") == f"{HOME}{page}"

@@ -15,8 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from imagehost.models import File, FileQuerySet, State
-from imagehost.receiving import quarantine
-from imagehost.storing import files, removals, storage
+from imagehost.storing import files, quarantine, removals, storage
 
 LONGEST_UPLOAD = timedelta(hours=1)
 """From the booking to the end of the write; for an incoming file, since its last byte."""

@@ -1,4 +1,8 @@
-"""/api/imagehost/gallery, /api/imagehost/folders and /api/imagehost/folders/{id}: what they read and answer."""
+"""Endpoints of the API: upload, gallery, folders.
+
+An upload with the header `X-API-Key` gets the current form of the answer; with the header or the field `key`, the
+earlier one.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +22,57 @@ from accounts.errors import KeyRateLimited, KeyRefused
 from accounts.http import single_parameter
 from accounts.models import Permission
 from imagehost import openapi
-from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset, Unauthorized
+from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset, Unauthorized, UploadsUnavailable
 from imagehost.folders import folders, listing
 from imagehost.folders.folders import Changes
 from imagehost.folders.listing import MAX_LIMIT, Files, Page
+from imagehost.receiving import incoming, uploads
 from imagehost.serializers import (
     CountedFolderSerializer,
+    CurrentUpload,
+    EarlierUpload,
+    EarlierUploadSerializer,
     FileSerializer,
     FolderChangesSerializer,
     FolderSerializer,
     NewFolderSerializer,
+    UploadSerializer,
 )
 from infrastructure.requests.api_json import json_bytes, json_response
-from infrastructure.requests.errors import ApiError
+from infrastructure.requests.errors import AddressRateLimited, ApiError
 
 MAX_BODY = 64 * 1024  # bytes
 _LIMIT = re.compile(r"[0-9]{1,3}")
 _OFFSET = re.compile(r"[0-9]{1,1000}")
+_CURRENT, _EARLIER = UploadSerializer(), EarlierUploadSerializer()
 _FILE, _FOLDER, _COUNTED = FileSerializer(), FolderSerializer(), CountedFolderSerializer()
+
+
+class Upload(ApiView):
+    permission = Permission.IMAGEHOST_UPLOAD
+    unavailable = UploadsUnavailable
+
+    @openapi.upload
+    def post(self, request: HttpRequest) -> HttpResponse:
+        current_key = request.META.get("HTTP_X_API_KEY")
+        with incoming.from_api(request.META, current_key or request.META.get("HTTP_KEY"), timezone.now()) as given:
+            owner, file = given
+            uploaded = uploads.store(owner, file, now=timezone.now())  # a slow upload ends long after the key check
+        if current_key:
+            body = _CURRENT.to_representation(CurrentUpload(uploaded.file))
+        else:
+            body = _EARLIER.to_representation(EarlierUpload(uploaded.file))
+        response = json_response(json_bytes(body))
+        response.headers["X-Deletion-Url"] = uploaded.file.deletion_url(uploaded.deletion_token)
+        return response
+
+    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Let `post` check the key, which may be in the form. Other methods are refused as everywhere."""
+        try:
+            return self.post(request) if request.method == "POST" else super().answer(request)
+        except AddressRateLimited as refused:
+            refused.code = KeyRateLimited.code  # uploaders show the code of an error
+            raise
 
 
 class AccountKeyView(ApiView):
