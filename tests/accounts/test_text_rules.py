@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from accounts.models import ApiKey, LinkedAccount, User
+from accounts.models import ApiKey, User
 from infrastructure import http_client, text_rules
-from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
 CONTROLS = [*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0))]
@@ -124,20 +121,6 @@ def test_a_link_with_user_info_or_an_unsafe_character_is_refused(url: str) -> No
 
 def test_a_name_from_another_service_comes_without_them() -> None:
     assert http_client.name_of(" \u202eada\x07\ud83d\x00 ") == "ada"
-
-
-@pytest.mark.embedded
-@pytest.mark.django_db
-def test_names_of_before_the_rule_are_cleaned() -> None:
-    clean = importlib.import_module("accounts.migrations.0006_plain_names").clean
-    user = UserFactory(display_name="\u202eAda\x01\x9f")
-    other = UserFactory(display_name="Ben 🌱\u200f")
-    key = ApiKeyFactory(owner=user, name="\u2066A\tkey")
-    account = LinkedAccount.objects.create(user=user, kind="CHAT", external_id="1", name="a\u2069da")
-    clean(apps, None)
-    for row in (user, other, key, account):
-        row.refresh_from_db()
-    assert (user.display_name, other.display_name, key.name, account.name) == ("Ada", "Ben 🌱\u200f", "Akey", "ada")
 
 
 @pytest.mark.parametrize(("model", "column"), [(User, "display_name"), (ApiKey, "name")])

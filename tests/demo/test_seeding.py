@@ -209,7 +209,7 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
 
 
 def test_a_start_migrates_where_a_migration_is_missing(entry: Entry, called: list[Any]) -> None:
-    MigrationRecorder(connection).record_unapplied("accounts", "0001_initial")
+    MigrationRecorder(connection).record_unapplied("accounts", "0001_models")
     call_command("run_embedded")
     assert called[0] == "migrate"
 

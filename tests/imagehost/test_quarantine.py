@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from datetime import timedelta
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
@@ -180,17 +178,6 @@ def test_the_comparison_keeps_the_preview_of_a_lifted_file() -> None:
     previews.make(until=timezone.now() + DAY)
     assert reconciliation.reconcile(now=timezone.now() + 3 * DAY) == Comparison(objects=2)
     assert objects.all_keys() == [back.key, back.preview_key]
-
-
-def test_the_objects_of_files_that_were_in_quarantine_before_move_too() -> None:
-    file = in_public_folder()
-    File.objects.update(quarantined_at=timezone.now())
-    importlib.import_module("imagehost.migrations.0004_move_quarantined_objects").move(apps, None)
-    assert sweep() == Swept(moves=1)
-    away = File.objects.get()
-    assert (away.key.startswith("quarantine/"), objects.all_keys()) == (True, [away.key])
-    lift(away)
-    assert statuses(file) == [200, 200, 404, 404]
 
 
 @pytest.mark.embedded

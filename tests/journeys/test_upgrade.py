@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import requests
 from tests.journeys import hosts
 from tests.journeys.hosts import Installation, Release
 from tests.journeys.member import Member
-from tests.support import migration_safety, previous_release
+from tests.support import databases, migration_safety, previous_release, programs
 
 pytestmark = pytest.mark.live
 
@@ -78,6 +79,16 @@ def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
     installation.front.lead_to(first)
     newcomer.do_everything("New account, previous release")
     assert installation.errors() == []
+    new = databases.with_name(os.environ["DATABASE_URL"], os.environ[databases.VARIABLE])
+    assert _schema(installation.values["DATABASE_URL"]) == _schema(new)
+
+
+def _schema(database_url: str) -> list[str]:
+    """Return the lines that make the tables, sorted: columns that were added later stand last in an older database."""
+    program = str(programs.found("postgres")["postgres"].resolve().with_name("pg_dump"))
+    command = [program, "--schema-only", "--no-owner", "--no-privileges", database_url]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return sorted(line.rstrip(",") for line in lines if not line.startswith(("--", "\\")))
 
 
 def _start_before_the_migrations(installation: Installation) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +15,11 @@ from infrastructure.databases.folding import FoldedField
 from infrastructure.text_rules import validate_line, validate_text, validate_web_address
 from lookup.documents import registry
 from lookup.editing import content, profiles
-from lookup.models import (
-    Audio,
-    Comment,
-    Game,
-    Link,
-    Profile,
-    ProfileDocument,
-    Project,
-    Section,
-)
 from lookup.shapes import sections, settings_schema
 from lookup.social import comments
 from tests.factories.lookup import (
-    AudioFactory,
-    CommentFactory,
-    GameFactory,
-    LinkFactory,
-    ProjectFactory,
-    SectionFactory,
     main_profile,
-    shown,
 )
-from tests.lookup import answers
 from tests.lookup.test_transfer_errors import problems_of
 from tests.lookup.transfer_files import export, load
 from tests.lookup.transfer_line import changed, line, put, text_of
@@ -157,63 +138,3 @@ def test_a_profile_a_comment_and_a_setting_refuse_them(bare: User) -> None:
         settings_schema.validated({"enterSettings": {"text": "a\u202eb"}})
     assert settings_schema.validated({"metadataSettings": {"description": "a\nb"}})
     assert sections.is_valid("CUSTOM_TEXT", {"content": "a\nb\tc"})
-
-
-@pytest.mark.embedded
-def test_rows_of_before_the_rules_are_cleaned_and_rendered_anew(bare: User) -> None:
-    profile = main_profile(bare)
-    link = LinkFactory(profile=profile, title="a\u202eb\nc", url="HTTPS://bank.example@evil.example/@x")
-    copied = LinkFactory(profile=profile, url="me@home.example", is_text=True)
-    audio = AudioFactory(profile=profile, external_url="https://a:b@c.example")
-    project = ProjectFactory(
-        profile=profile, tags=[*("x" * 41, "", "a\u2066b"), *map(str, range(30))], description="a\nb\x07"
-    )
-    text = {"content": "a\n\u202eb\x07", "musicId": "\x07"}
-    section = SectionFactory(profile=profile, type="CUSTOM_TEXT", config=text)
-    comment = CommentFactory(user=bare, content="a\u2069\nb")
-    game = GameFactory(name="\x9fGo")
-    Profile.objects.filter(pk=profile.pk).update(
-        display_name="\u202eada", settings={"enterSettings": {"text": "a\u202eb\u200f"}, "cardSettings": {"blur": 3}}
-    )
-    shown(bare)
-    importlib.import_module("lookup.migrations.0007_clean_texts").clean(apps, None)
-    for row in (profile, link, copied, audio, project, section, comment, game):
-        row.refresh_from_db()
-    assert (link.title, link.url, copied.url) == ("ab c", "HTTPS://evil.example/@x", "me@home.example")
-    assert audio.external_url == "https://c.example"
-    assert (project.tags, project.description) == (["x" * 40, "ab", *map(str, range(17))], "a\nb")
-    assert section.config == {"content": "a\nb", "musicId": "\x07"}
-    assert (comment.content, game.name, profile.display_name) == ("a\nb", "Go", "ada")
-    assert profile.settings == {"enterSettings": {"text": "ab\u200f"}, "cardSettings": {"blur": 3}}
-    assert ProfileDocument.objects.get(profile=profile).fingerprint == ""
-    assert answers.user("bare", "links").body["links"][0]["title"] == "ab c"
-
-
-@pytest.mark.embedded
-def test_line_breaks_and_tabs_in_lines_of_json_become_spaces(bare: User) -> None:
-    profile = main_profile(bare)
-    skills = {"skills": {"core": ["a\tb"], "custom": [{"label": "c\nd", "iconName": "\b", "iconSvg": ""}]}}
-    section = SectionFactory(profile=profile, type="ABOUT_ME", config={"content": "e\n\tf", **skills})
-    whole = SectionFactory(profile=profile, type="CUSTOM_TEXT", config={"content": "g\\n\n"})
-    meta = {"title": "h\r\ni", "description": "j\nk"}
-    Profile.objects.filter(pk=profile.pk).update(settings={"metadataSettings": meta})
-    shown(bare)
-    importlib.import_module("lookup.migrations.0008_clean_short_escapes").clean(apps, None)
-    answer = answers.user("bare", "profile", "sections").body
-    by_id = {row["id"]: row for row in answer["sections"]}
-    assert by_id[section.pk]["skills"]["core"] == ["a b"]
-    assert by_id[section.pk]["skills"]["custom"] == [{"label": "c d", "iconName": "", "iconSvg": ""}]
-    assert (by_id[section.pk]["content"], by_id[whole.pk]["content"]) == ("e\n\tf", "g\\n\n")
-    metadata = answer["profile"]["settings"]["metadataSettings"]
-    assert (metadata["title"], metadata["description"]) == ("h i", "j\nk")
-
-
-def test_the_models_are_those_of_the_migration() -> None:
-    columns = importlib.import_module("lookup.migrations.0007_clean_texts").COLUMNS
-    found = [
-        (model.__name__, field.name)
-        for model in (Audio, Comment, Game, Link, Profile, Project, Section)
-        for field in model._meta.concrete_fields
-        if _has_rule(field)
-    ]
-    assert [(name, column) for name, column in found if column not in columns[name]] == []

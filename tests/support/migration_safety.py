@@ -144,13 +144,17 @@ def _field(
 
 
 def new_migrations(known: set[tuple[str, str]]) -> Iterator[tuple[Migration, ModuleType, ProjectState]]:
-    """Those of our apps that are not known, in the order in which they run, each with the models before it."""
+    """Yield the migrations of our apps that `known` lacks, in the order of their runs, each with the models before it.
+
+    One that replaces known ones only is not new: `migrate` takes it for applied.
+    """
     loader = MigrationLoader(None)
     plan = [node for leaf in loader.graph.leaf_nodes() for node in loader.graph.forwards_plan(leaf)]
     for label, name in dict.fromkeys(plan):
         migration = loader.disk_migrations[label, name]
         module = sys.modules[type(migration).__module__]
-        if (label, name) not in known and Path(module.__file__ or "").parents[2] == ROOT:
+        is_known = (label, name) in known or known.issuperset(migration.replaces or {(label, name)})
+        if not is_known and Path(module.__file__ or "").parents[2] == ROOT:
             yield migration, module, loader.project_state((label, name), at_end=False)
 
 

@@ -1,9 +1,9 @@
-"""Users get a number that the database raises whenever what others see of them changes, by whatever statement.
+"""The database raises `User.public_version` whenever what others see of the user changes, by whatever statement.
 
-A migration of SQLite that makes one of the two tables anew drops its triggers: call `create_triggers` after it.
+A migration of SQLite that makes one of the two tables again drops its triggers: call `create_triggers` after it.
 """
 
-from django.db import migrations, models
+from django.db import migrations
 
 # What lookups, leaderboards and claims hold copies of. Bans and privacy are not among it: they are read live.
 COLUMNS = (
@@ -95,21 +95,6 @@ def drop_triggers(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ("accounts", "0006_plain_names"),
-    ]
-
-    operations = [
-        migrations.AddField(
-            model_name="user",
-            name="public_version",
-            field=models.BigIntegerField(
-                db_default=0,
-                default=0,
-                editable=False,
-                help_text="Counts the changes of what others see of the account.",
-            ),
-        ),
-        migrations.RunPython(create_triggers, drop_triggers),
-    ]
+    replaces = [("accounts", "0013_fill_folded_display_names")]
+    dependencies = [("accounts", "0001_models")]
+    operations = [migrations.RunPython(create_triggers, drop_triggers)]
