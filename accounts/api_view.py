@@ -7,7 +7,7 @@
             return json_response(json_bytes(members.presence_of(chat_id)))
 
 A handler returns a response and raises an ApiError for everything else. One of a BusyView takes a
-`http_messages.Request` and returns the bytes of the body.
+`request_context.Request` and returns the bytes of the body.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from rest_framework.views import APIView
 from accounts import authentication
 from accounts.authentication import ApiRequest
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import http_messages, request_context
+from infrastructure.requests import request_context
 from infrastructure.requests.api_json import CONTENT_TYPE, json_bytes, json_response
 from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
-from infrastructure.requests.http_messages import Answer
+from infrastructure.requests.request_context import Answer
 from infrastructure.settings_cache import from_settings
 
 __all__ = ["ApiRequest", "ApiView", "BusyView", "error_response", "finished", "json_bytes", "json_response"]
@@ -58,7 +58,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # OPTIONS is 405: no preflight is answered
     permission: ClassVar[str | None] = None
-    credential: ClassVar[Callable[[http_messages.Request], str | None]] = authentication.header_credential
+    credential: ClassVar[Callable[[request_context.Request], str | None]] = authentication.header_credential
 
     unavailable: ClassVar[type[Unavailable]] = Unavailable
 
@@ -78,13 +78,13 @@ class ApiView(APIView):
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Return the handler's answer, once limits, method and key allow it."""
-        value = http_messages.Request.of(request)
+        value = request_context.Request.of(request)
         handler = self.allowed_handler(value)
         if value.caller is not None:
             cast("ApiRequest", request).caller = value.caller
         return cast("HttpResponse", handler(request, *args, **kwargs))
 
-    def allowed_handler(self, request: http_messages.Request) -> Handler:
+    def allowed_handler(self, request: request_context.Request) -> Handler:
         """Return the handler of the request's method, once limits and key allow the request, which then has its caller.
 
         Raises MethodNotAllowed, and what `authentication.count_address` and `authentication.check` raise.
@@ -120,19 +120,19 @@ class ApiView(APIView):
 
 
 class BusyView(ApiView):
-    """A view whose answer is a function of a `http_messages.Request`, which `config.web.lane` calls.
+    """A view whose answer is a function of a `request_context.Request`, which `config.web.lane` calls.
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
-    their keys and calls `http_messages.before_waiting` before anything that takes longer; it has a `permission`.
+    their keys and calls `request_context.before_waiting` before anything that takes longer; it has a `permission`.
     """
 
     is_read: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer where Django's own handler serves, without the lane: to the explorer of the documentation."""
-        return self.respond(http_messages.Request.of(request), **kwargs).to_django()
+        return self.respond(request_context.Request.of(request), **kwargs).to_django()
 
-    def respond(self, request: http_messages.Request, **parameters: str) -> Answer:
+    def respond(self, request: request_context.Request, **parameters: str) -> Answer:
         """Return the whole answer. Raises what no endpoint answers by itself."""
         try:
             handler = self.allowed_handler(request)
@@ -142,7 +142,7 @@ class BusyView(ApiView):
 
 
 def json_answer(
-    request: http_messages.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING
+    request: request_context.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING
 ) -> Answer:
     """Return an answer of `body`, which is JSON, with the standard headers and `headers`."""
     fields = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
@@ -150,7 +150,7 @@ def json_answer(
     return Answer(status, fields, b"" if request.method == "HEAD" else body)
 
 
-def error_answer(request: http_messages.Request, error: ApiError) -> Answer:
+def error_answer(request: request_context.Request, error: ApiError) -> Answer:
     """Return the documented body, and the error's own headers."""
     request_context.failed(error.code or error.error)
     return json_answer(request, json_bytes(error.body()), error.status, error.headers())
@@ -163,6 +163,12 @@ def error_response(error: ApiError) -> HttpResponse:
     for name, value in error.headers().items():
         response.headers[name] = value
     return response
+
+
+def serves(path: str) -> bool:
+    """Return whether a path, in any case, is of the API: under /api/, but no endpoint of the protocol."""
+    path = path.lower()
+    return (path.startswith("/api/") or path == "/api") and not path.startswith("/api/auth/")
 
 
 def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -22,9 +22,9 @@ from accounts.errors import (
 )
 from infrastructure import hashing, limits
 from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
-from infrastructure.requests import http_messages, request_context
+from infrastructure.requests import request_context
 from infrastructure.requests.errors import AddressRateLimited, ApiError
-from infrastructure.requests.http_messages import Caller
+from infrastructure.requests.request_context import Caller
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 
@@ -52,12 +52,12 @@ def address_limited(seconds_left: int) -> AddressRateLimited:
     return AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
 
 
-def header_credential(request: http_messages.Request) -> str | None:
+def header_credential(request: request_context.Request) -> str | None:
     """Return `X-API-Key`."""
     return request.meta.get("HTTP_X_API_KEY")
 
 
-def earlier_credential(request: http_messages.Request) -> str:
+def earlier_credential(request: request_context.Request) -> str:
     """Return `key` of the query, or else `Authorization: Bearer <key>`.
 
     Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
@@ -108,7 +108,7 @@ def _record_of(secret_hash: str) -> KeyRecord | None:
     """Read a key's record before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
     record = records.load(secret_hash)
     if record is not None and record.has_quota:
-        http_messages.before_waiting()
+        request_context.before_waiting()
     return record
 
 

@@ -167,7 +167,7 @@ else:
 # 1: PostgreSQL and Redis are on a network that no outsider can read or join, so `check --deploy` asks for no TLS.
 PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
 CACHES = data_stores.caches(REDIS_URL, data_stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
-LIMIT_STORE = "infrastructure.limits.redis_limits.RedisLimits" if REDIS_URL else "infrastructure.limits.InProcessLimits"
+LIMIT_STORE = f"infrastructure.limits.{'RedisLimits' if REDIS_URL else 'in_process.InProcessLimits'}"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200

@@ -20,7 +20,7 @@ from config.observability import outages
 from dashboard.documentation import schema
 from imagehost.errors import Busy
 from infrastructure.requests.errors import NotFound, Unavailable
-from infrastructure.requests.http_messages import Request
+from infrastructure.requests.request_context import Request
 from oidc_provider import discovery, endpoints
 from oidc_provider.errors import ProtocolError, TemporarilyUnavailable
 
@@ -84,7 +84,7 @@ def form_too_large(request: HttpRequest) -> HttpResponse:
 def too_many_uploads(request: HttpRequest) -> HttpResponse:
     """Answer 503 in the form of the requested resource."""
     error = Busy()
-    if is_in_api_lane(request):
+    if api_view.serves(request.path_info):
         return api_view.finished(request, api_view.error_response(error))
     if _is_api(request):
         response = _protocol_error(request, TemporarilyUnavailable(error.error))
@@ -102,7 +102,7 @@ class ApiNotFound(ApiView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer paths of the protocol in its own form, without counting them for the limits of the API."""
-        if is_in_api_lane(request):
+        if api_view.serves(request.path_info):
             return super().dispatch(request, *args, **kwargs)
         return _failure(request, 404, "errors.notFound", "404.html")
 
@@ -128,7 +128,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _outage(request: HttpRequest) -> HttpResponse:
     error = Unavailable()
-    if is_in_api_lane(request):
+    if api_view.serves(request.path_info):
         return api_view.finished(request, api_view.error_response(error))
     if _is_api(request):
         description = "A part of the service does not answer at the moment. Try again."
@@ -146,7 +146,7 @@ def _failure(
 
 
 def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse:
-    if is_in_api_lane(request):  # no middleware adds headers there
+    if api_view.serves(request.path_info):  # no middleware adds headers there
         return api_view.finished(request, api_view.json_response(api_view.json_bytes({"error": error}), status))
     body = json.dumps({"error": error}).encode()
     return endpoints.answer(Request.of(request), body, status).to_django()
@@ -154,11 +154,6 @@ def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse
 
 def _protocol_error(request: HttpRequest, error: ProtocolError) -> HttpResponse:
     return endpoints.error_answer(Request.of(request), error).to_django()
-
-
-def is_in_api_lane(request: HttpRequest) -> bool:
-    """Return whether `config.web.middleware.ApiMiddleware` serves it: under /api/, but no protocol endpoint."""
-    return _is_api(request) and not request.path_info.lower().startswith("/api/auth/")
 
 
 def _is_api(request: HttpRequest) -> bool:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
-from infrastructure.requests.http_messages import Answer, Request
+from infrastructure.requests.request_context import Answer, Request
 from oidc_provider import endpoints
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.endpoints import Endpoint

@@ -19,7 +19,7 @@ from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import content_security, request_context
 from infrastructure.requests.errors import NOTHING
-from infrastructure.requests.http_messages import Answer, Request
+from infrastructure.requests.request_context import Answer, Request
 from oidc_provider.applications import clients
 from oidc_provider.errors import (
     MethodNotAllowed,

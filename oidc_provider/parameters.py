@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
-from infrastructure.requests.http_messages import Request
+from infrastructure.requests.request_context import Request
 from oidc_provider.errors import InvalidRequest
 
 MAX_FIELDS = 64

@@ -18,8 +18,8 @@ from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_ans
 from accounts.authentication import header_credential
 from accounts.models import Permission
 from infrastructure import hashing
-from infrastructure.requests import content_security, http_messages
-from infrastructure.requests.http_messages import Answer
+from infrastructure.requests import content_security, request_context
+from infrastructure.requests.request_context import Answer
 from lookup.documents import resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import ProfilePrivate, UserNotFound
@@ -41,7 +41,7 @@ class PresenceLookup(BusyView):
 
     permission = Permission.LOOKUP_PRESENCE
 
-    def respond(self, request: http_messages.Request, **parameters: str) -> Answer:
+    def respond(self, request: request_context.Request, **parameters: str) -> Answer:
         try:
             check_id(request.method, parameters["chat_id"])
         except FAILURES as error:
@@ -52,7 +52,7 @@ class PresenceLookup(BusyView):
             return super().respond(request, **parameters)
 
     @openapi.presence_lookup
-    def get(self, request: http_messages.Request, chat_id: str) -> bytes:
+    def get(self, request: request_context.Request, chat_id: str) -> bytes:
         return members.body_of(chat_id, request.now)
 
 
@@ -95,7 +95,7 @@ def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncSt
         presence=presence,
         key=KeyInUse(
             request.caller.key_id,
-            hashing.digest(header_credential(http_messages.Request.of(request)) or ""),
+            hashing.digest(header_credential(request_context.Request.of(request)) or ""),
             PresenceEvents.permission,
         ),
         last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),

@@ -28,9 +28,10 @@ from django.conf import settings
 
 from config.web import asgi, lane, request_body, web_server, wsgi
 from config.web.asgi import Message, Receive, Scope, Send
+from config.web.lane import BusyRequest
 from config.web.received_body import CutOff, Pace, ReceivedBody, TooSlow
-from infrastructure.requests import http_messages, request_context
-from infrastructure.requests.http_messages import Answer, MustWait
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import Answer, MustWait
 
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
@@ -49,8 +50,8 @@ _CONSTANT = {
 _threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
 
 
-class Call:
-    """One call of the WSGI application. Its methods run in threads, one after the other."""
+class ApplicationRun:
+    """One run of the WSGI application. Its methods run in threads, one after the other."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         self.status = 500
@@ -105,8 +106,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     environ = _environ(scope)
     has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
-    if not has_body and (call := lane.find(environ)) is not None and call.is_read:
-        await _answer_read(call, send)
+    if not has_body and (found := lane.find(environ)) is not None and found.is_read:
+        await _answer_read(found, send)
         return
     body = ReceivedBody(receive, has_any=has_body)
     waits_to_send = "HTTP_EXPECT" in environ  # until it is read (RFC 9110 §10.1.1)
@@ -122,36 +123,36 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
         if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
             environ["CONTENT_LENGTH"] = str(body.size)
         environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
-        await _answer(Call(environ), body, _at_pace(send))
+        await _answer(ApplicationRun(environ), body, _at_pace(send))
         if not (waits_to_send and body.is_untouched):
             await body.discard()
     finally:
         body.abandon()
 
 
-async def _answer_read(call: lane.Call, send: Send) -> None:
+async def _answer_read(found: BusyRequest, send: Send) -> None:
     loop = asyncio.get_running_loop()
     events._set_running_loop(None)
     try:
-        answer: Answer | None = http_messages.without_waiting(call.answer)
+        answer: Answer | None = request_context.without_waiting(found.answer)
     except MustWait:
         answer = None
     finally:
         events._set_running_loop(loop)
     if answer is None:
-        answer = await loop.run_in_executor(_threads, call.answer)
+        answer = await loop.run_in_executor(_threads, found.answer)
     request_id = answer.headers.pop(request_context.HEADER)  # another one each time: not to be kept by `_encoded`
     headers = [*map(_encoded, answer.headers.items()), (b"X-Request-Id", request_id.encode())]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
 
-async def _answer(call: Call, body: ReceivedBody, send: Send) -> None:
+async def _answer(run: ApplicationRun, body: ReceivedBody, send: Send) -> None:
     """Send what the application answers, a piece at a time, until the client has gone or is too slow."""
     loop = asyncio.get_running_loop()
-    piece, is_last = await loop.run_in_executor(_threads, call.begin)
-    headers = [*call.headers, CLOSE] if body.is_cut_off else call.headers
-    await send({"type": "http.response.start", "status": call.status, "headers": headers})
+    piece, is_last = await loop.run_in_executor(_threads, run.begin)
+    headers = [*run.headers, CLOSE] if body.is_cut_off else run.headers
+    await send({"type": "http.response.start", "status": run.status, "headers": headers})
     if is_last:
         await send({"type": "http.response.body", "body": piece})
         return
@@ -161,12 +162,12 @@ async def _answer(call: Call, body: ReceivedBody, send: Send) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
             if is_last:
                 return
-            piece, is_last = await loop.run_in_executor(_threads, call.take)
+            piece, is_last = await loop.run_in_executor(_threads, run.take)
     except TimeoutError:
         return
     finally:
         gone.cancel()
-        await loop.run_in_executor(_threads, call.close)
+        await loop.run_in_executor(_threads, run.close)
 
 
 async def _refuse(send: Send) -> None:

@@ -1,7 +1,6 @@
 """Answers the busiest endpoints without Django's handler: one function from a small request value to the bytes.
 
-It answers every method and every host of these paths, refusals included (`config.web.door`). Django has other paths,
-the host that only serves files, and the pages that refuse a request for a document outside /api/.
+It answers every method and every host of these paths, refusals included (`config.web.door`).
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
+from django.core.handlers.exception import response_for_exception
 from django.core.handlers.wsgi import WSGIRequest, get_path_info
 from django.http import HttpResponse
 from django.urls import URLResolver, get_resolver
 
 from config import views
-from config.observability import observation
-from config.web import compression, door, request_body
-from config.web.door import Visit
+from config.web import door, request_body
+from config.web.door import ObservedRequest
 from infrastructure.databases import statements
 from infrastructure.requests import request_context
-from infrastructure.requests.http_messages import Answer, Request
+from infrastructure.requests.request_context import Answer, Request
 
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 
@@ -33,7 +32,7 @@ class BusyView(Protocol):
     def respond(self, request: Request, **parameters: str) -> Answer: ...
 
 
-class Call(NamedTuple):
+class BusyRequest(NamedTuple):
     """A request that is answered here. `route`: of its URL, as metrics name it."""
 
     view: BusyView
@@ -42,7 +41,7 @@ class Call(NamedTuple):
     parameters: dict[str, str]
     environ: dict[str, Any]
     request: Request
-    visit: Visit
+    observed: ObservedRequest
 
     @property
     def is_read(self) -> bool:
@@ -51,61 +50,66 @@ class Call(NamedTuple):
 
     def answer(self) -> Answer:
         """Return the answer. After MustWait, call it again: the request is counted once."""
-        environ, visit = self.environ, self.visit
-        with visit:
+        observed = self.observed
+        with observed:
             try:
                 answer = self._answer()
             finally:
                 _let_go()
-        answer.headers[request_context.HEADER] = visit.context.request_id
-        method = environ["REQUEST_METHOD"]
-        visit.answered(route=self.route, method=method, path=self.path, status=answer.status).end(len(answer.body))
+        answer.headers[request_context.HEADER] = observed.context.request_id
+        method = self.environ["REQUEST_METHOD"]
+        observed.answered(route=self.route, method=method, path=self.path, status=answer.status)
+        observed.end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
         environ = self.environ
         try:
-            if (refuse := self.visit.refusal()) is not None:
+            if (refuse := self.observed.refusal()) is not None:
                 return _answer_of(refuse(WSGIRequest(environ)))
             if request_body.HAS_NO_PLACE in environ:
                 return _answer_of(views.too_many_uploads(WSGIRequest(environ)))
             answer = self.view.respond(self.request, **self.parameters)
         except Exception as error:  # as Django's handler, which no exception passes
-            return _answer_of(door.failed(environ, error))
-        return _compressed(answer, environ)
+            return _answer_of(response_for_exception(WSGIRequest(environ), error))
+        if len(answer.body) < door.SMALLEST_JSON:
+            return answer
+        if door.holds_secret(answer.headers, environ["PATH_INFO"]):
+            return answer
+        headers = dict(answer.headers)
+        body = door.compressed_json(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
+        return Answer(answer.status, headers, body)
 
 
-def find(environ: dict[str, Any]) -> Call | None:
-    """Return the call of a WSGI environ; None where Django has to answer."""
+def find(environ: dict[str, Any]) -> BusyRequest | None:
+    """Return the busy request of a WSGI environ; None where Django has to answer: other paths, the host that only
+    serves files, and a document outside /api/ that Django's middleware refuses with a page."""
     path = environ.get("PATH_INFO", "")
     if not path.isascii():
         path = get_path_info(environ)
     found = routes().find(path)
-    if found is None or _is_refused_by_page(path, environ):
+    if found is None:
+        return None
+    if not path.startswith("/api/") and (
+        environ["REQUEST_METHOD"].upper() == "TRACE"
+        or request_body.HAS_NO_PLACE in environ
+        or request_body.is_too_large_for_its_page(environ)
+    ):
         return None
     host = door.host_of(environ)
     if host not in door.hosts_of_endpoints() and host in door.served_hosts():
-        return None  # it only serves files
+        return None
     (view, route), parameters = found
-    visit = Visit(environ)
-    visit.context.route = route
+    observed = ObservedRequest(environ)
+    observed.context.route = route
     request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-    return Call(view, route, path, parameters, environ, request, visit)
+    return BusyRequest(view, route, path, parameters, environ, request, observed)
 
 
 def answer(environ: dict[str, Any]) -> Answer | None:
     """Return the answer to the request of a WSGI environ; None where Django has to answer."""
-    call = find(environ)
-    return None if call is None else call.answer()
-
-
-def _is_refused_by_page(path: str, environ: dict[str, Any]) -> bool:
-    """Return whether a document outside /api/ is asked for in a way that Django's middleware refuses with a page."""
-    return not path.startswith("/api/") and (
-        environ["REQUEST_METHOD"].upper() == "TRACE"
-        or request_body.HAS_NO_PLACE in environ
-        or request_body.is_too_large_for_its_page(environ)
-    )
+    found = find(environ)
+    return None if found is None else found.answer()
 
 
 def _answer_of(response: HttpResponse) -> Answer:
@@ -123,16 +127,6 @@ def _let_go() -> None:
         held.close_if_unusable_or_obsolete()
 
 
-def _compressed(answer: Answer, environ: dict[str, Any]) -> Answer:
-    if len(answer.body) < compression.SMALLEST_JSON:
-        return answer
-    if compression.holds_secret(answer.headers, environ["PATH_INFO"]):
-        return answer
-    headers = dict(answer.headers)
-    body = compression.json_body(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
-    return Answer(answer.status, headers, body)
-
-
 class Endpoint(NamedTuple):
     """A view that is answered here. `route`: as metrics name it."""
 
@@ -147,7 +141,7 @@ class Routes:
         self._exact: dict[str, Endpoint] = {}
         self._by_parent: dict[str, tuple[Endpoint, str, bool]] = {}  # by name, and whether it may be empty
         for route, view_class in _endpoints(get_resolver(urlconf)):
-            endpoint = Endpoint(view_class(), observation.label_of(route))
+            endpoint = Endpoint(view_class(), door.label_of(route))
             parameter = _PARAMETER.fullmatch(route)
             if parameter:
                 self._by_parent[parameter[1]] = endpoint, parameter[2] or parameter[3], parameter[3] is not None

@@ -22,12 +22,12 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
+from accounts import api_view
 from accounts.sign_up import waiting_apps
 from config import views
-from config.observability import observation
-from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
-from config.web import compression, door, request_body
-from config.web.door import Visit
+from config.observability import access_log, tracing
+from config.web import door, request_body
+from config.web.door import CountedAsyncIterator, CountedIterator, ObservedRequest
 from imagehost.views import content
 from infrastructure.requests import content_security, request_context
 
@@ -51,17 +51,19 @@ class DoorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info in self.PROBES:
             request.META["HTTP_HOST"] = self.host
-        visit = Visit(request.META)
-        with visit:
-            refuse = visit.refusal()
+        observed = ObservedRequest(request.META)
+        with observed:
+            refuse = observed.refusal()
             response = refuse(request) if refuse else self._answer(request)
-        response.headers[request_context.HEADER] = visit.context.request_id
-        visit.context.user_id = visit.context.user_id or _user_of_session(request)
-        answered = visit.answered(
-            route=route_of(request), method=request.method or "", path=request.path_info, status=response.status_code
-        )
-        if observation.has_end():
-            self._end_with_answer(response, answered)
+        context = observed.context
+        response.headers[request_context.HEADER] = context.request_id
+        if not context.user_id:  # "" where no view has read the session
+            session: dict[str, Any] = vars(getattr(request, "session", object)).get("_session_cache") or {}
+            context.user_id = str(session.get(SESSION_KEY, ""))
+        path, method = request.path_info, request.method or ""
+        observed.answered(route=route_of(request), method=method, path=path, status=response.status_code)
+        if access_log.is_on() or tracing.is_on():
+            self._end_with_answer(response, observed)
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
@@ -70,15 +72,15 @@ class DoorMiddleware:
             del request.COOKIES[settings.SESSION_COOKIE_NAME]
         return self.get_response(request)
 
-    def _end_with_answer(self, response: HttpResponse | StreamingHttpResponse, answered: AnsweredRequest) -> None:
+    def _end_with_answer(self, response: HttpResponse | StreamingHttpResponse, observed: ObservedRequest) -> None:
         if not isinstance(response, StreamingHttpResponse):
-            answered.end(len(response.content))
+            observed.end(len(response.content))
             return
         pieces: Any = response.streaming_content  # an iterable of bytes, asynchronous or not
         if response.is_async:
-            response.streaming_content = CountedAsyncIterator(aiter(pieces), answered)
+            response.streaming_content = CountedAsyncIterator(aiter(pieces), observed)
         else:
-            response.streaming_content = CountedIterator(iter(pieces), answered)
+            response.streaming_content = CountedIterator(iter(pieces), observed)
 
 
 def route_of(request: HttpRequest) -> str:
@@ -86,14 +88,8 @@ def route_of(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:  # whitenoise resolves no URL
         is_static = request.path_info.startswith(settings.STATIC_URL)
-        return f"{settings.STATIC_URL}<path>" if is_static else observation.UNMATCHED
-    return observation.UNMATCHED if match.func is views.api_not_found else observation.label_of(match.route)
-
-
-def _user_of_session(request: HttpRequest) -> str:
-    """Return the signed-in user's id, or "" where no view has read the session."""
-    read: dict[str, Any] = vars(getattr(request, "session", object)).get("_session_cache") or {}
-    return str(read.get(SESSION_KEY, ""))
+        return f"{settings.STATIC_URL}<path>" if is_static else door.UNMATCHED
+    return door.UNMATCHED if match.func is views.api_not_found else door.label_of(match.route)
 
 
 class CompressionMiddleware(GZipMiddleware):
@@ -102,18 +98,18 @@ class CompressionMiddleware(GZipMiddleware):
     SMALLEST_TEXT = 1024  # bytes
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if not isinstance(response, HttpResponse) or compression.holds_secret(response.headers, request.path_info):
+        if not isinstance(response, HttpResponse) or door.holds_secret(response.headers, request.path_info):
             return response
         accepted = request.META.get("HTTP_ACCEPT_ENCODING", "")
         content_type = response.get("Content-Type", "").partition(";")[0]
         if content_type == "application/json":
             headers = cast("MutableMapping[str, str]", response.headers)
-            response.content = compression.json_body(headers, response.content, accepted)
+            response.content = door.compressed_json(headers, response.content, accepted)
             return response
         is_text = content_type.startswith("text/") or content_type == "application/vnd.oai.openapi"
         if not is_text or len(response.content) < self.SMALLEST_TEXT:
             return response
-        if not compression.is_accepted(accepted):  # the base class finds the word alone
+        if not door.is_accepted(accepted):  # the base class finds the word alone
             patch_vary_headers(response, ("Accept-Encoding",))
             return response
         return super().process_response(request, response)
@@ -130,7 +126,7 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not views.is_in_api_lane(request):
+        if not api_view.serves(request.path_info):
             return self.get_response(request)
         if request.META.get(request_body.HAS_NO_PLACE):
             return views.too_many_uploads(request)

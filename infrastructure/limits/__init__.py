@@ -2,6 +2,8 @@
 
 Windows are fixed: the first request opens one, and refused requests neither extend it nor count. `hit()` is one round
 trip to the store however many limits apply; so is `check_key()`, which reads an API key too, once its record is cached.
+
+The store is Redis; `in_process` is that of the embedded default.
 """
 
 from __future__ import annotations
@@ -9,8 +11,6 @@ from __future__ import annotations
 import enum
 import json
 import math
-import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,8 +19,10 @@ from typing import NamedTuple, Protocol, Self
 from django.conf import settings
 from django.utils.module_loading import import_string
 from prometheus_client import Counter
+from redis.exceptions import RedisError
 
 from infrastructure.once import once
+from infrastructure.redis.redis_connection import RedisConnection, Reply, Script
 from infrastructure.settings_cache import from_settings
 from infrastructure.timestamps import EPOCH, MICROSECOND, MILLISECOND
 
@@ -190,66 +192,159 @@ class LimitStore(Protocol):
     def forget_keys(self, secret_hashes: Sequence[str]) -> None: ...
 
 
-class InProcessLimits:
-    """For one process: the embedded default."""
+# --- In Redis: the limits of any number of processes; each script is one step for all of them ---
 
-    PRUNE_ABOVE = 10_000
+# Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
+# length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0.
+HIT = Script("""
+for i, key in ipairs(KEYS) do
+    if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[2 * i]) then
+        local left = redis.call('PTTL', key)
+        return left >= 0 and math.max(left, 1) or tonumber(ARGV[2 * i + 1])
+    end
+end
+if ARGV[1] == '1' then
+    for i, key in ipairs(KEYS) do
+        if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[2 * i + 1]) end
+    end
+end
+return 0
+""")
+
+RECORDS = "record-1"  # in the names of records; a new number whenever the fields of KeyRecord change
+FORGOTTEN = "forgotten"  # in place of a record, for a while
+NO_SUCH_KEY = "unknown"  # the caller's record of a key that the database does not have; never stored
+COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3  # the last two in the order of REFUSALS
+
+# Keys: the key's record, the address's window, the key's window.
+# Arguments: the record by which the caller decided; its lifetime in milliseconds where the caller has just read it from
+# the database, else 0; the amount and the window in milliseconds of the address, then of the key (0: not counted).
+# Answer: one of the numbers above, then the milliseconds that are left of the window that refuses, or, for MISS, the
+# record that is cached instead ("": none).
+COUNT_FOR_KEY = Script(f"""
+local record, lifetime = ARGV[1], ARGV[2]
+local function is_used_up(window, amount)
+    return amount ~= '0' and tonumber(redis.call('GET', window) or '0') >= tonumber(amount)
+end
+local function left(window, length)
+    local milliseconds = redis.call('PTTL', window)
+    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(length)
+end
+if is_used_up(KEYS[2], ARGV[3]) then return {{{ADDRESS_LIMITED}, left(KEYS[2], ARGV[4])}} end
+local cached = redis.call('GET', KEYS[1])
+if cached ~= record then
+    if cached == '{FORGOTTEN}' then cached = '' end
+    if lifetime == '0' or (cached and cached ~= '') then return {{{MISS}, cached or ''}} end
+    if not cached and record ~= '{NO_SUCH_KEY}' then redis.call('SET', KEYS[1], record, 'PX', lifetime) end
+end
+if is_used_up(KEYS[3], ARGV[5]) then return {{{KEY_LIMITED}, left(KEYS[3], ARGV[6])}} end
+for i = 2, 3 do
+    if ARGV[2 * i - 1] ~= '0' and redis.call('INCR', KEYS[i]) == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[2 * i]) end
+end
+return {{{COUNTED}, 0}}
+""")
+
+_UNKNOWN = NO_SUCH_KEY.encode()
+_LIFETIME = RECORD_LIFETIME // MILLISECOND
+_PAUSE = PAUSE_AFTER_CHANGE // MILLISECOND
+
+
+class RedisLimits:
+    """A LimitStore.
+
+    The verdict on a key is reached here, by `KeyRecord.verdict`, from the record that this process knows. The script
+    only compares: where Redis holds another record, it counts nothing and answers with that one, and the verdict is
+    repeated.
+    """
+
+    MOST_RECORDS = 10_000  # that the process knows
+    MOST_TRIES = 5  # of one check, while the key changes again and again
 
     def __init__(self) -> None:
-        self._windows: dict[str, tuple[float, int]] = {}  # key: when the window ends, requests in it
-        self._lock = threading.Lock()
+        self._redis = RedisConnection()
+        self._records: dict[str, tuple[bytes, KeyRecord]] = {}
 
     def hit(self, windows: Sequence[Window]) -> int:
-        return self._count(windows)[1]
+        """1 round trip."""
+        return self._hit(windows, is_counted=1)
 
     def peek(self, window: Window) -> int:
-        now = time.time()
-        with self._lock:
-            ends_at, count = self._window(window, now)
-        return whole(ends_at - now) if count >= window.limit.amount else 0
+        """1 round trip."""
+        return self._hit([window], is_counted=0)
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
-        """Nothing is cached: the database is on this machine, and other processes may write to it."""
-        # An address that is over its limit causes no query.
-        if asked.is_counted and (seconds_left := self.peek(asked.address)):
-            return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=seconds_left)
-        record = load(asked.secret_hash)
-        verdict = asked.verdict(record)
-        if not asked.is_counted:
-            return KeyAnswer(verdict, record)
-        windows = [asked.address]
-        if record is not None and verdict is Verdict.OK:
-            windows.append(asked.window(record))
-        used_up, seconds_left = self._count(windows)
-        if seconds_left:
-            return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)
-        return KeyAnswer(verdict, record)
+        """1 round trip with a record that the process knows, 2 with one that Redis knows; else the key is loaded."""
+        text, record = self._records.get(asked.secret_hash, (b"", None))
+        lifetime = 0
+        for _ in range(self.MOST_TRIES):
+            verdict = asked.verdict(record)
+            outcome, detail = self._count(asked, record, verdict, text, lifetime)
+            if outcome == COUNTED:
+                return KeyAnswer(verdict, record)
+            if outcome != MISS:
+                return KeyAnswer(REFUSALS[outcome - ADDRESS_LIMITED], seconds_left=math.ceil(detail / 1000))
+            if detail:
+                text, record, lifetime = detail, KeyRecord.from_json(detail), 0
+            else:
+                record = load(asked.secret_hash)
+                text = _UNKNOWN if record is None else record.to_json().encode()
+                lifetime = _LIFETIME
+            if len(self._records) >= self.MOST_RECORDS:
+                self._records = {}
+            if record is None:
+                self._records.pop(asked.secret_hash, None)
+            else:
+                self._records[asked.secret_hash] = text, record
+        raise LimitsUnavailable(f"The record of a key changed {self.MOST_TRIES} times during one check.")
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
-        """Does nothing, as no record is cached."""
+        """Instead of each record, a mark that keeps a reader from putting the old one back."""
+        marks = [("SET", _redis_record(one), FORGOTTEN, "PX", _PAUSE) for one in secret_hashes]
+        if not marks:
+            return
+        try:
+            self._redis.pipeline(*marks)
+        except RedisError as error:
+            raise LimitsUnavailable from error
 
-    def _count(self, windows: Sequence[Window]) -> tuple[int, int]:
-        """Count a request, unless a window is used up: the place of the first such window and its seconds, else 0."""
-        now = time.time()
-        with self._lock:
-            if len(self._windows) > self.PRUNE_ABOVE:
-                self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
-            before = [self._window(window, now) for window in windows]
-            for number, (window, (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
-                if count >= window.limit.amount:
-                    return number, whole(ends_at - now)
-            for window, (ends_at, count) in zip(windows, before, strict=True):
-                self._windows[window.key] = (ends_at, count + 1)
-        return 0, 0
+    def _hit(self, windows: Sequence[Window], *, is_counted: int) -> int:
+        keys = [_redis_key(window.key) for window in windows]
+        amounts = [part for window in windows for part in (window.limit.amount, window.limit.milliseconds)]
+        try:
+            left: int = self._redis.script(HIT, keys, [is_counted, *amounts])
+        except RedisError as error:
+            raise LimitsUnavailable from error
+        return math.ceil(left / 1000)
 
-    def _window(self, window: Window, now: float) -> tuple[float, int]:
-        ends_at, count = self._windows.get(window.key, (0.0, 0))
-        return (ends_at, count) if ends_at > now else (now + window.limit.seconds, 0)
+    def _count(
+        self, asked: KeyRequest, record: KeyRecord | None, verdict: Verdict, text: bytes, lifetime: int
+    ) -> tuple[int, Reply]:
+        """Run the script; return its answer."""
+        address = asked.address if asked.is_counted else None
+        window = asked.window(record) if record and asked.is_counted and verdict is Verdict.OK else None
+        key_window = _redis_key(f"key:{asked.secret_hash}")
+        keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.key), key_window]
+        try:
+            answer: tuple[int, Reply] = self._redis.script_and_prefetch(
+                COUNT_FOR_KEY, keys, [text, lifetime, *_amount(address), *_amount(window)]
+            )
+        except RedisError as error:
+            raise LimitsUnavailable from error
+        return answer
 
 
-def whole(seconds: float) -> int:
-    """Seconds as answers name them: whole, and at least 1."""
-    return max(math.ceil(seconds), 1)
+def _amount(window: Window | None) -> tuple[int, int]:
+    """A window as the script takes it: 0 for one that is not counted."""
+    return (window.limit.amount, window.limit.milliseconds) if window is not None else (0, 0)
+
+
+def _redis_key(name: str) -> str:
+    """Return the name of a key of limits. The braces stay: a release before this one may use it during an update."""
+    return f"{{limit}}:{name}"
+
+
+def _redis_record(secret_hash: str) -> str:
+    return _redis_key(f"{RECORDS}:{secret_hash}")
 
 
 @once

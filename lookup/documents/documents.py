@@ -21,7 +21,7 @@ from rest_framework.serializers import Serializer
 
 from accounts.models import User
 from infrastructure.databases import bulk
-from infrastructure.requests import compiled_serializer, http_messages
+from infrastructure.requests import compiled_serializer, request_context
 from infrastructure.settings_cache import from_settings
 from lookup.documents import queries, registry, rendering
 from lookup.documents.registry import DOCUMENT_COLUMNS
@@ -112,7 +112,7 @@ def rebuild(*profile_ids: str) -> None:
     render([profile.pk for profile in lock(Profile.objects.filter(pk__in=profile_ids).only("user"))])
 
 
-@http_messages.waits
+@request_context.waits
 @transaction.atomic
 def refresh(*profile_ids: str) -> None:
     """Render stale documents of these profiles: of many readers who find one stale, only the first renders it."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from accounts.api_view import BusyView
 from accounts.models import Permission
-from infrastructure.requests import http_messages
+from infrastructure.requests import request_context
 from infrastructure.requests.api_json import utf8
 from lookup import openapi
 from lookup.documents import registry, resolve, sql
@@ -26,11 +26,11 @@ class UserLookup(BusyView):
     permission = Permission.LOOKUP_USER
 
     @openapi.user_lookup
-    def get(self, request: http_messages.Request) -> bytes:
+    def get(self, request: request_context.Request) -> bytes:
         return answer(request.query, request.now)
 
 
-def answer(query: http_messages.Query, now: datetime) -> bytes:
+def answer(query: request_context.Query, now: datetime) -> bytes:
     """Return the whole answer, from the texts of the read model. 1 query, 2 where it shows not all comments.
 
     Raises what `resolve.answer` raises.

@@ -8,7 +8,7 @@ from accounts import authentication
 from accounts.api_view import BusyView
 from accounts.errors import KeyRefused
 from accounts.models import Permission
-from infrastructure.requests import http_messages
+from infrastructure.requests import request_context
 from infrastructure.requests.errors import ApiError
 from lookup import openapi
 from lookup.documents import resolve
@@ -31,13 +31,13 @@ class EarlierView(BusyView):
 
 class UsernameLookup(EarlierView):
     @openapi.username_lookup
-    def get(self, request: http_messages.Request, username: str) -> bytes:
+    def get(self, request: request_context.Request, username: str) -> bytes:
         return answer("username", username)
 
 
 class UidLookup(EarlierView):
     @openapi.uid_lookup
-    def get(self, request: http_messages.Request, uid: str) -> bytes:
+    def get(self, request: request_context.Request, uid: str) -> bytes:
         return answer("uid", uid)
 
 

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import ClassVar
 
-from infrastructure.requests import http_messages
+from infrastructure.requests import request_context
 from lookup import openapi
 from lookup.documents import documents, sql
 from lookup.documents.sql import BoardRow
@@ -22,7 +22,7 @@ _LIMIT = re.compile(r"[0-9]{1,3}")
 class Leaderboard(EarlierView):
     board: ClassVar[Board]
 
-    def get(self, request: http_messages.Request) -> bytes:
+    def get(self, request: request_context.Request) -> bytes:
         return answer(self.board, _limit(request.query.single("limit", str(DEFAULT_LIMIT))))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
 from infrastructure.hashing import SecretHasher
-from infrastructure.requests.http_messages import Request
+from infrastructure.requests.request_context import Request
 from oidc_provider.errors import InvalidClient, InvalidRequest, ProtocolError
 from oidc_provider.models import Application
 from oidc_provider.parameters import MAX_BODY, Parameters

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.sign_up import waiting_apps
-from infrastructure.requests.http_messages import Request
+from infrastructure.requests.request_context import Request
 from oidc_provider import endpoints, lifetimes, parameters
 from oidc_provider.applications import clients
 from oidc_provider.authorize import consent_page, flows, login_redirects, validation

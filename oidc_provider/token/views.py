@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from infrastructure.requests.http_messages import Answer, Request
+from infrastructure.requests.request_context import Answer, Request
 from oidc_provider import endpoints, parameters, revocation
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials

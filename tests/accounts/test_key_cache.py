@@ -17,8 +17,7 @@ from accounts.api_keys import keys, records
 from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
 from infrastructure import limits
-from infrastructure.limits import KeyRecord, KeyRequest, Verdict
-from infrastructure.limits.redis_limits import RedisLimits
+from infrastructure.limits import KeyRecord, KeyRequest, RedisLimits, Verdict
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.support import redis_commands
@@ -122,7 +121,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
     key: ApiKey, commit: Commit, caplog: pytest.LogCaptureFixture
 ) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.redis_limits.RedisLimits"), commit():
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.RedisLimits"), commit():
         keys.revoke(key=key, by=None)
         bans.ban(user=key.owner, by=None, reason="Spam")
     limits._store.cache_clear()
@@ -138,7 +137,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
 @pytest.mark.parametrize("path", ["/api/keyed", "/api/open", "/api/nowhere"])
 def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: str) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.redis_limits.RedisLimits"):
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.RedisLimits"):
         answer = call(path)
     limits._store.cache_clear()
     assert whole(answer) == (503, {"error": "errors.unavailable"}, {**ALWAYS, "Retry-After": "1"})

@@ -20,17 +20,17 @@ from accounts.errors import InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
 from infrastructure import hashing
 from infrastructure.limits import (
     FOREVER,
-    InProcessLimits,
     KeyAnswer,
     KeyRecord,
     KeyRequest,
     Limit,
     LimitStore,
+    RedisLimits,
     Verdict,
     Window,
     microseconds,
 )
-from infrastructure.limits.redis_limits import RedisLimits
+from infrastructure.limits.in_process import InProcessLimits
 from infrastructure.requests.errors import ApiError
 from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory

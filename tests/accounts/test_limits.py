@@ -17,8 +17,8 @@ from pytest_django import Settings
 
 from accounts import rate_limits
 from infrastructure import limits
-from infrastructure.limits import InProcessLimits, Limit, LimitStore, Window
-from infrastructure.limits.redis_limits import RedisLimits
+from infrastructure.limits import Limit, LimitStore, RedisLimits, Window
+from infrastructure.limits.in_process import InProcessLimits
 from tests.accounts.clock import let_redis_pass
 from tests.support.threads import together
 

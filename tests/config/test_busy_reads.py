@@ -6,10 +6,10 @@ import pytest
 
 from accounts.models import ApiKey, Permission
 from config.web import lane
-from config.web.lane import Call
+from config.web.lane import BusyRequest
 from infrastructure import limits
-from infrastructure.requests import http_messages
-from infrastructure.requests.http_messages import MustWait
+from infrastructure.requests import request_context
+from infrastructure.requests.request_context import MustWait
 from lookup.models import ProfileDocument
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import ProfileFactory
@@ -27,7 +27,9 @@ def key() -> ApiKey:
     return ApiKeyFactory(secret=SECRET, permissions=list(Permission.values))
 
 
-def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET) -> Call:
+def asked_for(
+    path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET
+) -> BusyRequest:
     headers = {"HTTP_HOST": "127.0.0.1:8000", "HTTP_X_API_KEY": secret, "REMOTE_ADDR": "203.0.113.7"}
     request = {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "wsgi.url_scheme": "http"}
     found = lane.find({**request, **headers})
@@ -35,8 +37,8 @@ def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = 
     return found
 
 
-def answered_at_once(asked: Call) -> http_messages.Answer:
-    return http_messages.without_waiting(asked.answer)
+def answered_at_once(asked: BusyRequest) -> request_context.Answer:
+    return request_context.without_waiting(asked.answer)
 
 
 def requests_left() -> int:

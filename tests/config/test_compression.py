@@ -8,7 +8,7 @@ import pytest
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from config.web import compression
+from config.web import door
 from config.web.middleware import CompressionMiddleware
 from tests.factories.accounts import UserFactory
 
@@ -86,11 +86,11 @@ def test_a_compressed_profile_page_is_found_unchanged_by_its_etag(client: Client
 
 
 def test_a_long_body_that_is_sent_again_is_compressed_once() -> None:
-    compression._kept.cache_clear()
-    first, last = compression.KEPT_LENGTHS[0], compression.KEPT_LENGTHS[-1]
+    door._kept.cache_clear()
+    first, last = door.KEPT_LENGTHS[0], door.KEPT_LENGTHS[-1]
     for length, kept in ((first - 1, 0), (first, 1), (first, 1), (last, 2), (last + 1, 2)):
         for _ in range(2):
             headers: dict[str, str] = {}
-            assert gzip.decompress(compression.json_body(headers, b"x" * length, "gzip")) == b"x" * length
+            assert gzip.decompress(door.compressed_json(headers, b"x" * length, "gzip")) == b"x" * length
             assert int(headers["Content-Length"]) < length
-        assert compression._kept.cache_info().misses == kept
+        assert door._kept.cache_info().misses == kept

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from config.web import asgi, embedded, lane, request_body, wsgi
 from config.web.asgi import Message, Scope
 from config.web.received_body import CutOff
-from infrastructure.requests import http_messages
+from infrastructure.requests import request_context
 
 pytestmark = pytest.mark.once
 
@@ -272,11 +272,11 @@ class Read:
         self.threads: list[tuple[bool, bool]] = []
         self._is_fresh = is_fresh
 
-    def answer(self) -> http_messages.Answer:
+    def answer(self) -> request_context.Answer:
         self.threads.append((threading.current_thread() is threading.main_thread(), _has_running_loop()))
         if not self._is_fresh:
-            http_messages.before_waiting()
-        return http_messages.Answer(203, {"X-Name": "value", "X-Request-Id": "an-id"}, b"read")
+            request_context.before_waiting()
+        return request_context.Answer(203, {"X-Name": "value", "X-Request-Id": "an-id"}, b"read")
 
 
 def _has_running_loop() -> bool:

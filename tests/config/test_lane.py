@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts.models import Permission
 from config.web import lane, request_body, wsgi
-from config.web.door import Visit
+from config.web.door import ObservedRequest
 from lookup.documents import registry
 from lookup.models import Profile
 from lookup.views import current
@@ -208,6 +208,6 @@ def test_a_refusal_that_cannot_be_rendered_is_a_failure_of_the_service(monkeypat
     def broken(*arguments: Any) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(Visit, "refusal", lambda visit: broken)
+    monkeypatch.setattr(ObservedRequest, "refusal", lambda observed: broken)
     found, _, body = send(LOOKUP, "type=username&value=ada", **KEY)
     assert (found, body) == ("500 Internal Server Error", b'{"error":"errors.internal"}')

@@ -17,8 +17,10 @@ from django.test import AsyncClient, Client
 from pytest_django import Settings
 
 from accounts.models import Permission
-from config.observability import access_log, observation, tracing
+from config.observability import access_log, tracing
 from config.observability.logs import JsonFormatter
+from config.web import door
+from config.web.door import ObservedRequest
 from imagehost.storing import storage
 from infrastructure import http_client
 from infrastructure.requests import request_context
@@ -271,7 +273,7 @@ def test_a_download_is_logged_once_with_its_bytes(written: Lines) -> None:
     assert line["request_id"] == headers["X-Request-Id"]
 
 
-class Ended(observation.AnsweredRequest):
+class Ended(ObservedRequest):
     """A request that notes the sizes of its answer and nothing else."""
 
     def __init__(self) -> None:
@@ -284,7 +286,7 @@ class Ended(observation.AnsweredRequest):
 
 def test_a_download_that_its_client_leaves_is_logged_with_what_was_sent() -> None:
     ended = Ended()
-    pieces = observation.CountedIterator(iter([b"abc", b"de"]), ended)
+    pieces = door.CountedIterator(iter([b"abc", b"de"]), ended)
     assert next(pieces) == b"abc"
     pieces.close()
     pieces.close()
@@ -303,7 +305,7 @@ def test_an_event_stream_is_logged_at_its_end_and_its_log_lines_have_its_id() ->
     async def read() -> list[bytes]:
         return [piece async for piece in stream]
 
-    stream = observation.CountedAsyncIterator(pieces(), ended)
+    stream = door.CountedAsyncIterator(pieces(), ended)
     assert asyncio.run(read()) == [b"abc", b"de"]
     assert ended.sizes == []
     stream.close()

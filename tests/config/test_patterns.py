@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 FOUND = patterns.collected()
 # Patterns that read texts of ours, which no user sends.
 OWN_TEXTS = {
-    "config.observability.observation._GROUP",  # routes of URLs
+    "config.web.door._GROUP",  # routes of URLs
     "dashboard.documentation.expansion._BLOCK",  # pages of the documentation
     "dashboard.documentation.expansion._DESCRIPTION",  # its drawings
     "dashboard.documentation.explorer._BLOCK",

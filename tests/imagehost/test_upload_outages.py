@@ -92,7 +92,7 @@ def test_a_limit_store_that_is_away_is_503(
     form: str, settings: Settings, request: pytest.FixtureRequest, bucket_directory: Path
 ) -> None:
     owner = uploading.uploader()
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.redis_limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.RedisLimits"
     limits._store.cache_clear()
     request.addfinalizer(limits._store.cache_clear)
     assert upload(png(), form=form).whole == (503, UNAVAILABLE)

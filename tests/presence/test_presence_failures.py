@@ -89,7 +89,7 @@ def test_a_miss_that_cannot_be_stored_is_no_answer(unwritable: None, simulator: 
 
 @pytest.mark.usefixtures("simulator")
 def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Settings, simulator: Simulator) -> None:
-    settings.LIMIT_STORE = "infrastructure.limits.redis_limits.RedisLimits"
+    settings.LIMIT_STORE = "infrastructure.limits.RedisLimits"
     settings.CACHES = {**configured.CACHES, "default": UNREACHABLE}
     limits._store.cache_clear()
     with pytest.raises(RestUnavailable) as error:

@@ -10,7 +10,7 @@ from django.core.cache import caches
 from hypothesis import HealthCheck, given, settings, strategies
 
 from demo.chat_platform.running import Simulator
-from infrastructure.requests.http_messages import Request
+from infrastructure.requests.request_context import Request
 from presence.answer import members
 from presence.errors import ChatIdInvalid
 from presence.store.store import PresenceStore

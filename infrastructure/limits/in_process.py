@@ -1,0 +1,72 @@
+"""The limits of one process, for the embedded default."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Sequence
+
+from infrastructure.limits import REFUSALS, KeyAnswer, KeyRequest, LoadKey, Verdict, Window
+
+
+class InProcessLimits:
+    """A `limits.LimitStore`."""
+
+    PRUNE_ABOVE = 10_000
+
+    def __init__(self) -> None:
+        self._windows: dict[str, tuple[float, int]] = {}  # key: when the window ends, requests in it
+        self._lock = threading.Lock()
+
+    def hit(self, windows: Sequence[Window]) -> int:
+        return self._count(windows)[1]
+
+    def peek(self, window: Window) -> int:
+        now = time.time()
+        with self._lock:
+            ends_at, count = self._window(window, now)
+        return _whole(ends_at - now) if count >= window.limit.amount else 0
+
+    def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
+        """Nothing is cached: the database is on this machine, and other processes may write to it."""
+        # An address that is over its limit causes no query.
+        if asked.is_counted and (seconds_left := self.peek(asked.address)):
+            return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=seconds_left)
+        record = load(asked.secret_hash)
+        verdict = asked.verdict(record)
+        if not asked.is_counted:
+            return KeyAnswer(verdict, record)
+        windows = [asked.address]
+        if record is not None and verdict is Verdict.OK:
+            windows.append(asked.window(record))
+        used_up, seconds_left = self._count(windows)
+        if seconds_left:
+            return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)
+        return KeyAnswer(verdict, record)
+
+    def forget_keys(self, secret_hashes: Sequence[str]) -> None:
+        """Does nothing, as no record is cached."""
+
+    def _count(self, windows: Sequence[Window]) -> tuple[int, int]:
+        """Count a request, unless a window is used up: the place of the first such window and its seconds, else 0."""
+        now = time.time()
+        with self._lock:
+            if len(self._windows) > self.PRUNE_ABOVE:
+                self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
+            before = [self._window(window, now) for window in windows]
+            for number, (window, (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
+                if count >= window.limit.amount:
+                    return number, _whole(ends_at - now)
+            for window, (ends_at, count) in zip(windows, before, strict=True):
+                self._windows[window.key] = (ends_at, count + 1)
+        return 0, 0
+
+    def _window(self, window: Window, now: float) -> tuple[float, int]:
+        ends_at, count = self._windows.get(window.key, (0.0, 0))
+        return (ends_at, count) if ends_at > now else (now + window.limit.seconds, 0)
+
+
+def _whole(seconds: float) -> int:
+    """Seconds as answers name them: whole, and at least 1."""
+    return max(math.ceil(seconds), 1)
