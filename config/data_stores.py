@@ -57,9 +57,9 @@ def bound_waits() -> None:
     """
     if settings.EMBEDDED or not settings.DATABASE_STATEMENT_SECONDS:
         return
-    from infrastructure.databases.postgresql import deadline  # loads psycopg
+    from infrastructure.databases.postgresql import base  # loads psycopg
 
-    deadline.seconds = settings.DATABASE_STATEMENT_SECONDS + OUTAGE_SECONDS
+    base.deadline = settings.DATABASE_STATEMENT_SECONDS + OUTAGE_SECONDS
     database = settings.DATABASES["default"]
     if not database["DISABLE_SERVER_SIDE_CURSORS"]:
         limits = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s -c lock_timeout={LOCK_SECONDS}s"
@@ -72,7 +72,7 @@ def _pool(size: int) -> dict[str, Any]:
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
-REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "infrastructure.redis.redis_clients.TimedRedis"}
+REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "infrastructure.redis_connection.TimedRedis"}
 
 
 def redis_options() -> dict[str, Any]:

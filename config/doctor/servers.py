@@ -13,7 +13,7 @@ from django.core.mail import get_connection
 from django.db import connection
 
 from config.doctor.findings import Finding, failure, measured, ok, warning
-from infrastructure.redis.redis_connection import RedisConnection, Script
+from infrastructure.redis_connection import RedisConnection, Script
 from presence.store import store
 
 SLOW = 0.005  # seconds of a round trip; a page makes several

@@ -31,7 +31,7 @@ if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of
     import psycopg
     from psycopg import errors, pq
 
-    from infrastructure.databases.postgresql.deadline import Connection, NoAnswer
+    from infrastructure.databases.postgresql.base import Connection, NoAnswer
 
     _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 

@@ -22,7 +22,7 @@ from prometheus_client import Counter
 from redis.exceptions import RedisError
 
 from infrastructure.once import once
-from infrastructure.redis.redis_connection import RedisConnection, Reply, Script
+from infrastructure.redis_connection import RedisConnection, Reply, Script
 from infrastructure.settings_cache import from_settings
 from infrastructure.timestamps import EPOCH, MICROSECOND, MILLISECOND
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from infrastructure.redis.redis_connection import Command, Prefetch, RedisConnection, Script
+from infrastructure.redis_connection import Command, Prefetch, RedisConnection, Script
 from presence.store.store_cache import StoreCache
 
 PICKLE = b"\x80"  # what a pickle begins with

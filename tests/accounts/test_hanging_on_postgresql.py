@@ -17,9 +17,8 @@ from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from infrastructure.databases import statements
-from infrastructure.databases.postgresql import deadline
-from infrastructure.databases.postgresql.base import DatabaseWrapper
-from infrastructure.databases.postgresql.deadline import NoAnswer
+from infrastructure.databases.postgresql import base
+from infrastructure.databases.postgresql.base import DatabaseWrapper, NoAnswer
 from infrastructure.databases.statements import Statement
 from tests.support import ports
 from tests.support.servers import POSTGRES_OPTIONS, Postgres
@@ -72,7 +71,7 @@ def running() -> Iterator[Server]:
 @pytest.fixture
 def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """The server, in a process that has a deadline."""
-    monkeypatch.setattr(deadline, "seconds", SECONDS)
+    monkeypatch.setattr(base, "deadline", SECONDS)
     yield running
     running.go_on()
 
@@ -167,7 +166,7 @@ def test_a_program_that_is_no_web_server_waits(
     server: Server, database: BaseDatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert by_cursor(database) == 7
-    monkeypatch.setattr(deadline, "seconds", None)
+    monkeypatch.setattr(base, "deadline", None)
     server.hang()
     timer = threading.Timer(SECONDS + 0.5, server.go_on)
     timer.start()

@@ -16,7 +16,7 @@ from redis.connection import Connection
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from infrastructure.redis.redis_connection import RedisConnection, Script, _Wire
+from infrastructure.redis_connection import RedisConnection, Script, _Wire
 from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 

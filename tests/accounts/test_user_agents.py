@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infrastructure.requests import user_agents
+from accounts.templatetags import account_pages
 
 pytestmark = pytest.mark.once
 
@@ -32,4 +32,4 @@ NAMES = {
 
 @pytest.mark.parametrize(("user_agent", "name"), NAMES.items(), ids=range(len(NAMES)))
 def test_a_browser_is_named_in_words(user_agent: str, name: str) -> None:
-    assert user_agents.named(user_agent) == name
+    assert account_pages.browser_name(user_agent) == name

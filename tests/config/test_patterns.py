@@ -65,7 +65,7 @@ def test_patterns_of_every_kind_of_place_are_found() -> None:
     places = {
         *OWN_TEXTS,
         "infrastructure.text_rules.find_unstorable.__self__",  # a method of a pattern
-        "infrastructure.requests.user_agents._BROWSERS.4.1",  # a row of a table
+        "accounts.templatetags.account_pages._BROWSERS.4.1",  # a row of a table
         "presence.store.records.Ending._SHAPE",  # an attribute of a class
         "dashboard.profile.import_preview",  # the argument of a function, whose line is left out
         "lookup.models.badges.validate_color.regex",  # a validator of a column

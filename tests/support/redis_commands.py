@@ -15,7 +15,7 @@ def noted(patch: pytest.MonkeyPatch) -> list[str]:
     """The names of the commands from now on. Those of a pipeline, which share a round trip, are joined by a plus."""
     from redis import Redis
 
-    from infrastructure.redis.redis_connection import RedisConnection
+    from infrastructure.redis_connection import RedisConnection
 
     names: list[str] = []
     execute: Callable[..., Any] = Redis.execute_command

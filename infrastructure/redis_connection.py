@@ -19,6 +19,8 @@ from time import perf_counter
 from typing import Any, cast
 
 import hiredis
+from redis import Redis
+from redis.client import Pipeline
 from redis.connection import Connection
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -216,3 +218,31 @@ def _named(error: hiredis.ReplyError) -> RedisError:
     """Return the client library's exception for an error that Redis answered."""
     message = str(error)
     return NoScriptError(message) if message.startswith("NOSCRIPT") else ResponseError(message)
+
+
+# --- The client of caches, sessions and visits, which measures its calls ---
+
+
+class TimedPipeline(Pipeline):
+    def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as the base class
+        if not engine_time.is_on():
+            return list(super().execute(raise_on_error))
+        began_at = perf_counter()
+        try:
+            return list(super().execute(raise_on_error))
+        finally:
+            engine_time.note(engine_time.REDIS, engine_time.PIPELINE, began_at)
+
+
+class TimedRedis(Redis):
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        if not engine_time.is_on():
+            return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # it has no types
+        began_at = perf_counter()
+        try:
+            return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # it has no types
+        finally:
+            engine_time.note(engine_time.REDIS, engine_time.kind_of_command(args[0]), began_at)
+
+    def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:  # noqa: FBT001, FBT002 - as the base class
+        return TimedPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
