@@ -323,7 +323,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
-FORMAT_MODULE_PATH = ["config.formats"]
+FORMAT_MODULE_PATH = ["config"]
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(VAR_DIR / "static"))).resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -362,7 +362,7 @@ else:
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
 NARROW_COOKIE_PREFIX = "__Secure-" if HTTPS else ""  # of cookies with a path: browsers refuse `__Host-` for them
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
-MESSAGE_STORAGE = "config.message_storage.MessageStorage"
+MESSAGE_STORAGE = "config.web.middleware.MessageStorage"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in

@@ -22,7 +22,7 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
 
 
 class JobRun(models.Model):
-    """One row for each job, made at the first look-up, for `accounts.jobs` and `config.operations.job_reports`."""
+    """One row for each job, made at the first look-up, for `accounts.jobs` and the job `report_jobs`."""
 
     name = models.CharField(max_length=64, primary_key=True, help_text="The command that does it.")
     created_at = models.DateTimeField(

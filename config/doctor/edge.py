@@ -13,7 +13,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from django.conf import settings
 
-from config.doctor.findings import Finding, failure, measured, ok, warning
+from config.doctor import Finding, failure, measured, ok, warning
 from infrastructure.http_client import NoAnswer
 
 SECONDS = 5.0  # for an answer through the proxy

@@ -12,7 +12,7 @@ from typing import cast
 import requests
 from django.core.files.storage import storages
 
-from config.doctor.findings import Finding, failure, ok, warning
+from config.doctor import Finding, failure, ok, warning
 from config.operations import readiness
 from imagehost.examining import probing
 from imagehost.examining.prober import confinement

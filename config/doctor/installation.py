@@ -10,7 +10,7 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.utils import timezone
 
 from config import jobs
-from config.doctor.findings import Finding, failure, ok, warning
+from config.doctor import Finding, failure, ok, warning
 from config.operations import readiness
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import connection
 
-from config.doctor.findings import Finding, failure, measured, ok, warning
+from config.doctor import Finding, failure, measured, ok, warning
 from infrastructure.redis_connection import RedisConnection, Script
 from presence.store import store
 

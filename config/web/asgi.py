@@ -21,13 +21,13 @@ from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
 from config import data_stores, start
-from config.web import graceful_shutdown
+from config.web import web_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
 data_stores.bound_waits()
 django.setup(set_prefix=False)
-graceful_shutdown.end_with_parent()
+web_worker.end_with_parent()
 
 
 Scope = dict[str, Any]  # ASGI's, whose values have no type
@@ -75,7 +75,7 @@ class Application(ASGIHandler):
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                graceful_shutdown.end_streams(has_handlers=True)
+                web_worker.end_streams(has_handlers=True)
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return

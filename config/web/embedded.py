@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from config.web import asgi, lane, request_body, web_server, wsgi
+from config.web import asgi, lane, request_body, web_worker, wsgi
 from config.web.asgi import Message, Receive, Scope, Send
 from config.web.lane import BusyRequest
 from config.web.received_body import CutOff, Pace, ReceivedBody, TooSlow
@@ -225,4 +225,4 @@ def _variable(header: bytes) -> str:
     return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
 
 
-web_server.note_loaded()
+web_worker.note_loaded()

@@ -1,4 +1,4 @@
-"""The middleware of the service."""
+"""The middleware of the service, and where its messages lie."""
 
 from collections.abc import Callable, MutableMapping
 from typing import Any, cast
@@ -10,6 +10,9 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.contrib.messages.storage.fallback import FallbackStorage
+from django.contrib.messages.storage.session import SessionStorage
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -247,3 +250,13 @@ def _user_of(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
         return auth.get_user(request)
     finally:
         del session.cycle_key
+
+
+class PrefixedCookieStorage(CookieStorage):
+    cookie_name = f"{settings.COOKIE_PREFIX}messages"
+
+
+class MessageStorage(FallbackStorage):
+    """Django's messages, in a cookie with the prefix of the service's cookies."""
+
+    storage_classes = (PrefixedCookieStorage, SessionStorage)

@@ -13,7 +13,7 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config import data_stores, start
-from config.web import graceful_shutdown, request_body
+from config.web import request_body, web_worker
 from config.web.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -23,8 +23,8 @@ django_application = get_wsgi_application()
 from config.web import lane  # noqa: E402 - it needs the apps that the line above loads
 
 SCHEME = urlsplit(settings.BASE_URL).scheme
-graceful_shutdown.end_streams()
-graceful_shutdown.end_with_parent()
+web_worker.end_streams()
+web_worker.end_with_parent()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts import mail
-from config.operations import job_reports
+from config.management.commands import report_jobs
 from dashboard import notifications
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
@@ -147,7 +147,7 @@ def letter_to_an_owner() -> None:
 
 
 def report_about_jobs() -> None:
-    job_reports._send(job_reports.Reported([], []), [ADDRESS], datetime.now(tz=UTC))
+    report_jobs._send(report_jobs.Reported([], []), [ADDRESS], datetime.now(tz=UTC))
 
 
 @pytest.mark.parametrize("send", [asks_for_a_password, letter_to_an_owner, report_about_jobs])

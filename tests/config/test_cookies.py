@@ -21,7 +21,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from accounts.sign_up import known_devices, waiting_apps
 from accounts.second_factor_pages import PasskeyLoginView
-from config.message_storage import PrefixedCookieStorage
+from config.web.middleware import PrefixedCookieStorage
 
 response, request = HttpResponse(), RequestFactory().get("/")
 waiting_apps.add(request, response, form_action="https://app.example", login_hint="")
@@ -53,7 +53,7 @@ def test_over_https_every_cookie_is_of_this_host_alone(base_url: str, prefix: st
     assert found["narrow"] == [f"{narrow}known_device", f"{narrow}passkey_challenge"]
     assert (found["domains"], found["paths"]) == ([None, None], ["/", "/"])
     assert found["secure"] == [bool(prefix)] * 2
-    assert found["storage"] == "config.message_storage.MessageStorage"
+    assert found["storage"] == "config.web.middleware.MessageStorage"
     assert len(found["lines"]) == 2
     for line in found["lines"]:
         (morsel,) = SimpleCookie(line).values()

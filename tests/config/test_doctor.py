@@ -22,9 +22,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import JobRun
-from config import doctor
 from config.doctor import Finding, Level, servers
 from config.jobs import SCHEDULE
+from config.management.commands import doctor
 from oidc_provider.token import signing
 from tests.config import edge_proxies
 from tests.factories.accounts import UserFactory

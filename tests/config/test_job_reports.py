@@ -20,7 +20,7 @@ from accounts import jobs as leases
 from accounts import mail
 from accounts.models import JobRun
 from config import jobs
-from config.operations import job_reports
+from config.management.commands import report_jobs
 from tests.factories.accounts import StaffFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def succeed(name: str = "tidy") -> None:
 
 
 def report() -> str:
-    return job_reports.report(timezone.now())
+    return report_jobs.report(timezone.now())
 
 
 def test_three_failures_in_a_row_are_reported_once(mailoutbox: list[EmailMessage]) -> None:

@@ -18,7 +18,6 @@ from accounts.api_keys import keys
 from accounts.models import AuditEvent, LinkedAccount, User
 from config import chat
 from config.management.commands import run_embedded
-from config.web import web_server
 from demo import profile_content, seeding
 from imagehost.models import File, Folder
 from oidc_provider.applications import applications
@@ -149,7 +148,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(f"{COMMAND}.os.execv", lambda program, arguments: called.append(arguments))
     monkeypatch.setattr(f"{COMMAND}.os.chdir", lambda directory: None)
     monkeypatch.setattr(f"{COMMAND}.connections.close_all", lambda: None)
-    monkeypatch.setattr(web_server, "forked", lambda web: replace(web, pid=1))
+    monkeypatch.setattr(run_embedded, "_forked", lambda web: replace(web, pid=1))
     monkeypatch.setattr(f"{COMMAND}.call_command", lambda name, **options: called.append(name))
     return called
 

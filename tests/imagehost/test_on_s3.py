@@ -11,8 +11,8 @@ import requests
 from django.test import Client
 from pytest_django import Settings
 
-from config import doctor
 from config.doctor import Level
+from config.management.commands import doctor
 from imagehost.models import File
 from imagehost.storing import files, quarantine, quotas, storage
 from imagehost.storing.storage import S3Storage

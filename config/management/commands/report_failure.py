@@ -9,7 +9,7 @@ from django.core.mail import EmailMessage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import mail
-from config.operations import job_reports
+from config.management.commands import report_jobs
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("unit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        unit, host, addresses = options["unit"], socket.gethostname(), job_reports.recipients()
+        unit, host, addresses = options["unit"], socket.gethostname(), report_jobs.recipients()
         if not addresses:
             raise CommandError("No recipient: set OPERATOR_EMAILS.")
         text = f"The unit {unit} failed on {host}. Why: journalctl -u {unit}\n"

@@ -1,11 +1,17 @@
 """manage.py run_embedded: what `make run` starts."""
 
+import gc
 import hashlib
+import multiprocessing
 import os
+import runpy
+import select
 import signal
 import socket
 import stat
 import sys
+import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,12 +26,24 @@ from django.db.migrations.recorder import MigrationRecorder
 from config import checks
 from config.operations import supervisor
 from config.operations.supervisor import Program
-from config.web import web_server
+from config.web import web_worker
 from lookup import ranking
 from lookup.models import LeaderboardEntry
 from oidc_provider.token import signing
 
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
+PATIENCE = 60.0  # seconds that the other programs and the printed address wait for that
+_MODULE = ("-m", "granian")
+# One worker: limits and caches of the embedded default live in it.
+_OPTIONS = (
+    *("--interface", "asgi"),
+    *("--workers", "1"),
+    *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
+    "--respawn-failed-workers",
+    *("--log-level", "error"),
+    "--no-ws",
+    "--no-access-log",
+)
 
 
 class Command(BaseCommand):
@@ -43,9 +61,19 @@ class Command(BaseCommand):
 
     def _prepare(self) -> str:
         """Return what to print once the service answers."""
-        self._refuse_a_busy_port()
+        if problem := _problem_of_port(
+            settings.HOST, settings.PORT
+        ):  # else shared with another server that allows that
+            raise CommandError(
+                f"Cannot listen on {settings.HOST}:{settings.PORT} ({problem}). "
+                "Stop what uses the port, or set PORT to another one."
+            )
         self._find_a_port_for_the_chat_platform()
-        self._make_private_directory()
+        directory = Path(settings.VAR_DIR)
+        directory.mkdir(parents=True, exist_ok=True)
+        if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself, which other accounts need
+            raise CommandError(f"VAR_DIR is {directory}, which others share; give it a directory of its own.")
+        directory.chmod(0o700)  # state and secrets are for this account
         self._migrate()
         self._collect_static_files()
         signing.ensure_signing_key()
@@ -84,14 +112,6 @@ class Command(BaseCommand):
             return _address()
         return _entry(entry, seeding.path())
 
-    def _refuse_a_busy_port(self) -> None:
-        """Refuse a port in use. The server would share it with another one that allows that."""
-        if problem := _problem_of_port(settings.HOST, settings.PORT):
-            raise CommandError(
-                f"Cannot listen on {settings.HOST}:{settings.PORT} ({problem}). "
-                "Stop what uses the port, or set PORT to another one."
-            )
-
     def _find_a_port_for_the_chat_platform(self) -> None:
         """Choose a free port where none is configured, and pass it to the programs."""
         port = settings.CHAT.simulator_port
@@ -102,14 +122,6 @@ class Command(BaseCommand):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             os.environ[PORT_VARIABLE] = str(probe.getsockname()[1])
-
-    def _make_private_directory(self) -> None:
-        """Make a directory of which only this account may read state and secrets."""
-        directory = Path(settings.VAR_DIR)
-        directory.mkdir(parents=True, exist_ok=True)
-        if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself, which other accounts need
-            raise CommandError(f"VAR_DIR is {directory}, which others share; give it a directory of its own.")
-        directory.chmod(0o700)
 
     def _collect_static_files(self) -> None:
         """Collect static files, unless no file has changed: hashing and compressing takes seconds."""
@@ -126,9 +138,9 @@ class Command(BaseCommand):
         self._say("Starting the web server")
         os.chdir(settings.BASE_DIR)
         connections.close_all()
-        web = web_server.program()
+        web = _web_server()
         if sys.platform == "linux":  # elsewhere system libraries may break in a process that forks without an exec
-            web = web_server.forked(web)
+            web = _forked(web)
         self.stdout.write(entry)
         self.stdout.flush()
         command = supervisor.command_of([web, *_other_programs()])
@@ -163,6 +175,58 @@ def _problem_of_port(host: str, port: int) -> str:
         except OSError as error:
             return error.strerror or str(error)
     return ""
+
+
+def _web_server() -> Program:
+    """Return the web server, still to be started.
+
+    It replaces a worker that ends, and ends itself where two end within 5.5 seconds: the supervisor starts it again.
+    """
+    where = ("--host", settings.HOST, "--port", str(settings.PORT))
+    return Program("web", (sys.executable, *_MODULE, *_OPTIONS, *where, "config.web.embedded:application"))
+
+
+def _forked(web: Program) -> Program:
+    """Start `web` in a fork of this process, which has one thread and no connection, and wait until it can answer.
+
+    A cold start imports Django a second time, while the other programs do the same. A fork has it loaded, answers in a
+    third of the time and shares the memory.
+    """
+    gc.freeze()  # a collection writes to each object that it looks at, which ends the sharing of its memory
+    parent = os.getpid()
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _run_server(web, parent, writer)
+    os.close(writer)
+    select.select([reader], [], [], PATIENCE)  # readable, too, once the server and its worker have ended
+    os.close(reader)
+    return replace(web, pid=pid)
+
+
+def _run_server(web: Program, parent: int, writer: int) -> NoReturn:
+    """Run the program's command line in this new process."""
+    code = 1
+    try:
+        supervisor.lead_session(parent)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.set_inheritable(writer, False)  # noqa: FBT003 - so it is called
+        os.environ[web_worker.READY_VARIABLE] = str(writer)
+        gc.disable()  # until the worker has loaded everything
+        multiprocessing.set_start_method("fork")  # from Python 3.14 on the default is another one
+        sys.argv = list(web.argv[2:])
+        runpy.run_module(_MODULE[1], run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _other_programs() -> list[Program]:

@@ -1,8 +1,10 @@
-"""How a worker of the web server ends: its event streams before the grace period runs out, and it with its server."""
+"""A worker of the web server: it says when it can answer, ends its event streams before the grace period runs out, and
+ends with its server."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -10,6 +12,7 @@ import threading
 import time
 from types import FrameType
 
+READY_VARIABLE = "WEB_READY_FD"  # a pipe of the embedded default: the first worker writes to it once it is loaded
 STOPS = (signal.SIGTERM, signal.SIGINT)
 LOOK_AT_PARENT = 1.0  # seconds
 PATIENCE = 10.0  # seconds that answers which are being sent have after the end of the server
@@ -57,6 +60,15 @@ class ShutdownFlag:
 
             with contextlib.suppress(ValueError):  # not the main thread
                 signal.signal(number, handle)
+
+
+def note_loaded() -> None:
+    """Collect garbage from here on, and say that this worker can answer (later ones find the pipe closed)."""
+    gc.enable()
+    if writer := os.environ.get(READY_VARIABLE):
+        with contextlib.suppress(OSError):
+            os.write(int(writer), b".")
+            os.close(int(writer))
 
 
 def end_streams(*, has_handlers: bool = False) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from config.web.graceful_shutdown import ShutdownFlag
+from config.web.web_worker import ShutdownFlag
 from tests.journeys.processes import Server, clean_environment
 from tests.support import ports
 
