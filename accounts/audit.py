@@ -123,7 +123,8 @@ def export_lines(selection: Selection, *, file_format: Format) -> Iterator[str]:
     if file_format is Format.CSV:
         yield _csv([FIELDS])
     for events in _event_batches(selection):
-        rows = ([_plain(getattr(found, name)) for name in FIELDS] for found in events)
+        cells = ([getattr(found, name) for name in FIELDS] for found in events)
+        rows = ([each.isoformat() if isinstance(each, datetime) else each for each in row] for row in cells)
         if file_format is Format.CSV:
             yield _csv([spreadsheet_cell(value) for value in row] for row in rows)
         else:
@@ -143,10 +144,6 @@ def _event_batches(selection: Selection) -> Iterator[list[AuditEvent]]:
             return
         last = batch[-1]
         after = Q(created_at__gte=last.created_at) & (Q(created_at__gt=last.created_at) | Q(pk__gt=last.pk))
-
-
-def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _json(value: object) -> str:

@@ -50,12 +50,16 @@ class Standing:
 def standing_of(request: HttpRequest, user: User, now: datetime) -> Standing:
     """Return the session's standing. 1 query."""
     types = set(Authenticator.objects.filter(user=user, type__in=FACTORS).values_list("type", flat=True))
+    records = get_authentication_records(request, user)
+    grace_from = user.second_factor_grace_from
+    grace_ends_at: datetime | None = grace_from and grace_from + settings.STAFF_SECOND_FACTOR_GRACE
     return Standing(
         is_demanded=settings.STAFF_SECOND_FACTOR,
         has_app=Authenticator.Type.TOTP in types,
         has_key=Authenticator.Type.WEBAUTHN in types,
-        is_proved=_is_proved(request, user),
-        grace_ends_at=_grace_end(user, now),
+        # The session began with a second factor, was confirmed by one, or set one up.
+        is_proved=request.session.get(SET_UP_BY) == user.pk or any(each.get("method") == "mfa" for each in records),
+        grace_ends_at=grace_ends_at if grace_ends_at and now < grace_ends_at else None,
     )
 
 
@@ -109,16 +113,3 @@ def reset(*, user: User, by: User | None, reason: str) -> None:
     user.save(update_fields=["second_factor_grace_from"])
     ended = users.end_sessions(user)
     audit.record("user:second_factor_reset", by=by, on=user, reason=reason, removed=types, sessions_ended=ended)
-
-
-def _is_proved(request: HttpRequest, user: User) -> bool:
-    """Return whether this session began with a second factor, was confirmed by one, or set one up."""
-    records = get_authentication_records(request, user)
-    return request.session.get(SET_UP_BY) == user.pk or any(record.get("method") == "mfa" for record in records)
-
-
-def _grace_end(user: User, now: datetime) -> datetime | None:
-    if user.second_factor_grace_from is None:
-        return None
-    ends_at: datetime = user.second_factor_grace_from + settings.STAFF_SECOND_FACTOR_GRACE
-    return ends_at if now < ends_at else None

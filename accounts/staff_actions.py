@@ -142,14 +142,6 @@ USER_ACTIONS: tuple[StaffAction, ...] = (
 )
 
 
-def _granting(key: ApiKey, permission: Permission) -> list[str]:
-    return [f"The key {key.prefix} of {key.owner} can also call: {permission.label}."]
-
-
-def _withdrawing(key: ApiKey, permission: Permission) -> list[str]:
-    return [f"Calls with the key {key.prefix} of {key.owner} are refused at once: {permission.label}."]
-
-
 def _no_grant(key: ApiKey, permission: Permission) -> str:
     if key.is_over(timezone.now()):
         return "This key is revoked or has expired and cannot be used again."
@@ -192,7 +184,7 @@ KEY_ACTIONS: tuple[StaffAction, ...] = (
             "grant",
             "Grant {permission} to the key {}",
             "The key {} has {permission}.",
-            _granting,
+            lambda key, permission: [f"The key {key.prefix} of {key.owner} can also call: {permission.label}."],
             _no_grant,
             is_harmless=True,
             label="Grant {permission}",
@@ -210,7 +202,9 @@ KEY_ACTIONS: tuple[StaffAction, ...] = (
             "withdraw",
             "Withdraw {permission} from the key {}",
             "The key {} no longer has {permission}.",
-            _withdrawing,
+            lambda key, permission: [
+                f"Calls with the key {key.prefix} of {key.owner} are refused at once: {permission.label}."
+            ],
             refused_if(lambda key, permission: not key.allows(permission), "This key does not have {permission}."),
             label="Withdraw {permission}",
         ),

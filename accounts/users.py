@@ -175,8 +175,10 @@ def rename(*, user: User, username: str, by: User | None) -> User:
     now, old_username = timezone.now(), user.username
     is_own_choice = by is not None and by.pk == user.pk
     try:
-        if is_own_choice:
-            _check_pause(user, now)
+        if is_own_choice and user.renamed_at is not None and user.renamed_at + RENAMED_EVERY > now:
+            from_time = f"{user.renamed_at + RENAMED_EVERY:%-d %B %Y, %H:%M} UTC"
+            sentence = f"A username can be changed every {RENAMED_EVERY.days} days; yours again from {from_time}."
+            raise ValidationError(sentence, code="pause")
         username_validator(username)
         if username == old_username:
             raise ValidationError("This is your username already.")
@@ -259,15 +261,6 @@ def end_sessions(user: User) -> int:
     for row in rows:
         row.end()
     return len(rows)
-
-
-def _check_pause(user: User, now: datetime) -> None:
-    if user.renamed_at is not None and user.renamed_at + RENAMED_EVERY > now:
-        days = RENAMED_EVERY.days
-        from_time = f"{user.renamed_at + RENAMED_EVERY:%-d %B %Y, %H:%M} UTC"
-        raise ValidationError(
-            f"A username can be changed every {days} days; yours again from {from_time}.", code="pause"
-        )
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

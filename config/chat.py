@@ -66,6 +66,11 @@ def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, S
         raise ImproperlyConfigured("CHAT_GUILD_ID and CHAT_BOT_TOKEN must be set together.")
     oauth_client_id, oauth_client_secret = _pair("CHAT_OAUTH_CLIENT_ID", "CHAT_OAUTH_CLIENT_SECRET")
     api_key, secret = _pair("SCROBBLER_API_KEY", "SCROBBLER_SECRET")
+    profile_url, profile_header = env.text("CHAT_PROFILE_URL", ""), env.text("CHAT_PROFILE_HEADER", "")
+    if profile_header and not _HEADER.fullmatch(profile_header):
+        raise ImproperlyConfigured("CHAT_PROFILE_HEADER must be `Name: value`, in printable ASCII characters.")
+    if profile_url and ("{id}" not in profile_url or not profile_url.startswith(("http://", "https://"))):
+        raise ImproperlyConfigured(f"CHAT_PROFILE_URL must be a URL with {{id}} in it; it is {profile_url!r}.")
     chat = Chat(
         guild_id=guild_id,
         bot_token=bot_token,
@@ -73,8 +78,8 @@ def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, S
         oauth_client_id=oauth_client_id,
         oauth_client_secret=oauth_client_secret,
         oauth_authorize_url=env.base_url("CHAT_OAUTH_AUTHORIZE_URL", PLATFORM_AUTHORIZE),
-        profile_url=_profile_url(),
-        profile_header=_profile_header(),
+        profile_url=profile_url,
+        profile_header=profile_header,
         music_players=_music_players(),
         simulator_port=0,
     )
@@ -139,17 +144,3 @@ def _url(name: str, default: str) -> str:
 
 def _music_players() -> tuple[str, ...]:
     return tuple(env.words("CHAT_MUSIC_PLAYERS", "Spotify"))
-
-
-def _profile_header() -> str:
-    header = env.text("CHAT_PROFILE_HEADER", "")
-    if header and not _HEADER.fullmatch(header):
-        raise ImproperlyConfigured("CHAT_PROFILE_HEADER must be `Name: value`, in printable ASCII characters.")
-    return header
-
-
-def _profile_url() -> str:
-    url = env.text("CHAT_PROFILE_URL", "")
-    if url and ("{id}" not in url or not url.startswith(("http://", "https://"))):
-        raise ImproperlyConfigured(f"CHAT_PROFILE_URL must be a URL with {{id}} in it; it is {url!r}.")
-    return url

@@ -1,6 +1,5 @@
 """System checks of the settings (`manage.py check --deploy`)."""
 
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -70,8 +69,11 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
     if settings.EMBEDDED or settings.PRIVATE_NETWORK:
         return []
     hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where no others can read or join that network."
+    database = settings.DATABASES["default"]  # by default without TLS
+    is_secured = database.get("OPTIONS", {}).get("sslmode") in ("require", "verify-ca", "verify-full")
+    is_plain_database = not is_secured and not all(map(start.is_local, str(database.get("HOST") or "").split(",")))
     plain = [
-        ("PostgreSQL", "sslmode=verify-full", "config.W004", _is_plain_database(settings.DATABASES["default"])),
+        ("PostgreSQL", "sslmode=verify-full", "config.W004", is_plain_database),
         ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, settings.CACHES.values()))),
     ]
     return [
@@ -81,13 +83,6 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
     ]
 
 
-def _is_plain_database(database: dict[str, Any]) -> bool:
-    """Return whether a database is reached without TLS, as by default. Any: an entry of DATABASES."""
-    if database.get("OPTIONS", {}).get("sslmode") in ("require", "verify-ca", "verify-full"):
-        return False
-    return not all(is_local(host) for host in str(database.get("HOST") or "").split(","))
-
-
 def _is_plain_redis(cache: dict[str, Any]) -> bool:
     """Return whether it is a Redis reached in the clear; behind sentinels, by their hosts.
 
@@ -95,17 +90,7 @@ def _is_plain_redis(cache: dict[str, Any]) -> bool:
     """
     parts = urlsplit(str(cache.get("LOCATION", "")))
     sentinels = [host for host, _ in cache.get("OPTIONS", {}).get("SENTINELS", ())]
-    return parts.scheme == "redis" and not all(map(is_local, sentinels or [parts.hostname or ""]))
-
-
-def is_local(host: str) -> bool:
-    """Return whether the host of a connection is this machine: a loopback address, or the folder of a socket."""
-    if not host or host.startswith("/") or host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "redis" and not all(map(start.is_local, sentinels or [parts.hostname or ""]))
 
 
 @register(Tags.security, deploy=True)

@@ -30,7 +30,10 @@ def postgresql(
     share that many, which suits more threads than the server has connections for. `is_pooled_by_transaction`: a pooler
     outside the process gives each transaction any connection to the server.
     """
-    pool = _pool(pool_size) if pool_size else {}
+    pool: dict[str, Any] = {}
+    if pool_size:  # a failed connection is retried when the next one is needed
+        limits = {"min_size": min(pool_size, 2), "max_size": pool_size, "timeout": 1.5, "reconnect_timeout": 0}
+        pool = {"pool": limits}
     return {
         "ENGINE": "infrastructure.databases.postgresql",  # Django's, with a deadline
         "CONN_MAX_AGE": 0 if pool_size else None,
@@ -64,11 +67,6 @@ def bound_waits() -> None:
     if not database["DISABLE_SERVER_SIDE_CURSORS"]:
         limits = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s -c lock_timeout={LOCK_SECONDS}s"
         database["OPTIONS"]["options"] = f"{limits} {database['OPTIONS'].get('options', '')}".strip()
-
-
-def _pool(size: int) -> dict[str, Any]:
-    """Return the options of the pool. A failed connection is retried when the next one is needed."""
-    return {"pool": {"min_size": min(size, 2), "max_size": size, "timeout": 1.5, "reconnect_timeout": 0}}
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker

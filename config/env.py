@@ -105,14 +105,13 @@ def _split(value: str) -> list[str]:
 
 def addresses(name: str) -> list[tuple[str, int]]:
     """Return a list of `host:port`, separated by commas; empty where the variable is not set."""
-    return [_address(name, word) for word in words(name)]
-
-
-def _address(name: str, word: str) -> tuple[str, int]:
-    host, _, port = word.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) <= 65_535:
-        raise ImproperlyConfigured(f"{name} must be a list of host:port, with commas; {word!r} is none.")
-    return host.strip("[]"), int(port)
+    found = []
+    for word in words(name):
+        host, _, port = word.rpartition(":")
+        if not host or not port.isdecimal() or not 0 < int(port) <= 65_535:
+            raise ImproperlyConfigured(f"{name} must be a list of host:port, with commas; {word!r} is none.")
+        found.append((host.strip("[]"), int(port)))
+    return found
 
 
 def hosts(name: str) -> list[str]:

@@ -96,11 +96,6 @@ def late(now: datetime) -> list[Job]:
     return [job for job in scheduled() if job.is_late(now)]
 
 
-def next_due_at() -> datetime | None:
-    """Return when the next job is due; None without a schedule. 1 query."""
-    return min((job.due_at() for job in scheduled()), default=None)
-
-
 @checks.register(TAG)
 def check_schedule(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """Check that each job is a command that takes a lease. `app_configs`: the apps to look at, or None."""

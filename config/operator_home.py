@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -66,22 +67,14 @@ def panels(user: User, now: datetime) -> list[Panel]:
 
 def _requests(user: User, now: datetime) -> Panel:
     """Return a page of the oldest requests and their bounded count. 1 query by the index of the queue."""
-    waiting = list(
-        AccessRequest.objects.pending().order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1]
-    )
     url = reverse("staff_queue") if user.has_perm(DECIDE) else _list_of("dashboard_accessrequest", "state=PENDING")
-    facts = [Fact("Oldest", f"{timesince(waiting[0], now)} ago")] if waiting else []
-    return Panel("Requests to staff", _waiting(len(waiting)), "Open the queue", url, bool(waiting), facts)
+    return _waiting(AccessRequest.objects.pending(), now, title="Requests to staff", link="Open the queue", url=url)
 
 
 def _reports(user: User, now: datetime) -> Panel:
     """Return a page of the oldest open reports and their bounded count. 1 query by their index."""
-    waiting = list(
-        Report.objects.filter(decided_at=None).order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1]
-    )
-    facts = [Fact("Oldest", f"{timesince(waiting[0], now)} ago")] if waiting else []
     url = _list_of("lookup_report", "state=open")
-    return Panel("Reports", _waiting(len(waiting)), "Open reports", url, bool(waiting), facts)
+    return _waiting(Report.objects.filter(decided_at=None), now, title="Reports", link="Open reports", url=url)
 
 
 def _jobs(user: User, now: datetime) -> Panel:
@@ -119,7 +112,8 @@ def _storage(user: User, now: datetime) -> Panel:
         return Panel(
             "Storage", "Files are in an object store", "Storage by user", _list_of("imagehost_usage"), facts=facts
         )
-    disk = shutil.disk_usage(_existing(Path(bucket.location)))
+    location = Path(bucket.location)  # before the first upload it does not exist, but a folder above it does
+    disk = shutil.disk_usage(next(one for one in (location, *location.parents) if one.exists()))
     share = disk.used / disk.total
     headline = f"{disk.free / _GIB:,.1f} GB of {disk.total / _GIB:,.1f} GB free"
     return Panel("Storage", headline, "Storage by user", _list_of("imagehost_usage"), share > DISK_IS_FULL, facts)
@@ -139,7 +133,11 @@ def _suspended(user: User, now: datetime) -> Panel:
     apps = Application.objects.filter(suspended_at__isnull=False).order_by("-suspended_at").only("name", "suspended_at")
     found = list(apps[: BOUND + 1])
     facts = [
-        Fact(app.name, date_format(app.suspended_at, "j F Y"), _page_of(app))
+        Fact(
+            app.name,
+            date_format(app.suspended_at, "j F Y"),
+            reverse("admin:oidc_provider_application_change", args=[app.pk]),
+        )
         for app in found[:NAMED]
         if app.suspended_at
     ]
@@ -159,15 +157,6 @@ PANELS: list[tuple[str, Callable[[User, datetime], Panel]]] = [
 ]
 
 
-def _page_of(app: Application) -> str:
-    return reverse("admin:oidc_provider_application_change", args=[app.pk])
-
-
-def _existing(directory: Path) -> Path:
-    """Return the directory, or the nearest one above it: before the first upload it does not exist."""
-    return next(one for one in (directory, *directory.parents) if one.exists())
-
-
 def _list_of(model: str, query: str = "") -> str:
     url = reverse(f"admin:{model}_changelist")
     return f"{url}?{query}" if query else url
@@ -182,7 +171,9 @@ def _bounded(count: int) -> str:
     return f"{BOUND:,}+" if count > BOUND else f"{count:,}"
 
 
-def _waiting(count: int) -> str:
-    if not count:
-        return "None waiting"
-    return f"{_bounded(count)} waiting"
+def _waiting(rows: QuerySet[Any], now: datetime, *, title: str, link: str, url: str) -> Panel:
+    """Return the panel of a queue: its bounded length, and how old its oldest row is. 1 query."""
+    waiting = list(rows.order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1])
+    facts = [Fact("Oldest", f"{timesince(waiting[0], now)} ago")] if waiting else []
+    headline = f"{_bounded(len(waiting))} waiting" if waiting else "None waiting"
+    return Panel(title, headline, link, url, bool(waiting), facts)

@@ -108,16 +108,11 @@ def current_status() -> Status:
     global _kept  # noqa: PLW0603 - one value for the threads of the process; the last write wins
     kept, now = _kept, time.monotonic()
     if kept is None or now - kept[0] > STATUS_SECONDS:
-        _kept = kept = (now, _read_status())
+        failing = {name for name, part in readiness.parts().items() if part.state != "ok"}
+        offered = {name: parts for name, parts in SERVICES.items() if "presence" not in parts or settings.CHAT.guild_id}
+        services = [Service(name, not failing & (parts | EVERYTHING)) for name, parts in offered.items()]
+        _kept = kept = (now, Status(services, timezone.now()))
     return kept[1]
-
-
-def _read_status() -> Status:
-    found = readiness.parts()
-    failing = {name for name, part in found.items() if part.state != "ok"}
-    offered = {name: parts for name, parts in SERVICES.items() if "presence" not in parts or settings.CHAT.guild_id}
-    services = [Service(name, not failing & (parts | EVERYTHING)) for name, parts in offered.items()]
-    return Status(services, timezone.now())
 
 
 @require_safe

@@ -183,7 +183,7 @@ PASSWORD_HASHERS = [
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "accounts.sign_up.password_rules.CommonPasswordValidator"},
+    {"NAME": "accounts.sign_up.passwords.CommonPasswordValidator"},
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
@@ -210,9 +210,9 @@ PICTURE_RENDERER = "imagehost.examining.probing.png_of"
 ACCOUNT_ADAPTER = "accounts.sign_up.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "accounts.sign_up.account_adapter.LoginForm",
-    "change_password": "accounts.sign_up.password_forms.ChangePasswordForm",
-    "set_password": "accounts.sign_up.password_forms.SetPasswordForm",
-    "reset_password_from_key": "accounts.sign_up.password_forms.ResetPasswordKeyForm",
+    "change_password": "accounts.sign_up.account_adapter.ChangePasswordForm",
+    "set_password": "accounts.sign_up.account_adapter.SetPasswordForm",
+    "reset_password_from_key": "accounts.sign_up.account_adapter.ResetPasswordKeyForm",
 }
 # Wrong passwords for a name: 5 in five minutes from one network or known device (allauth's `login_failed`), and
 # from all other devices together so many that one network, which may make 60 an hour, locks the name only for itself.

@@ -43,9 +43,14 @@ class Problem(NamedTuple):
 def problems() -> Iterator[Problem]:
     """Yield problems of the settings. The embedded default needs no proxy, and makes its own secrets."""
     if not settings.EMBEDDED:
-        yield from _without_proxy_or_limits()
+        if not settings.EDGE_CLIENT_ADDRESS_HEADER:
+            sentence = "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address."
+            fix = "Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it."
+            yield Problem("edge", "config.E002", sentence, fix)
+        if not settings.RATE_LIMITS_ENABLED:
+            yield Problem("limits", "config.E009", "Every rate limit is off.", "Unset RATE_LIMITS_ENABLED.")
         yield from _weak_secrets()
-    if settings.DEMO and settings.HTTPS and not _is_loopback(str(urlsplit(settings.BASE_URL).hostname)):
+    if settings.DEMO and settings.HTTPS and not is_local(str(urlsplit(settings.BASE_URL).hostname)):
         sentence = f"DEMO is on at {settings.BASE_URL}: its people and apps have passwords that others know."
         yield Problem("demo", "config.E010", sentence, "Set DEMO=0, with a database that has no demo data.")
     if settings.EMBEDDED and (workers := _workers()) > 1:
@@ -72,15 +77,6 @@ def _refuse(found: Sequence[Problem]) -> None:
     if multiprocessing.parent_process() is not None:
         os.kill(os.getppid(), signal.SIGTERM)  # granian would start this worker again
     raise SystemExit(os.EX_CONFIG)
-
-
-def _without_proxy_or_limits() -> Iterator[Problem]:
-    if not settings.EDGE_CLIENT_ADDRESS_HEADER:
-        sentence = "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address."
-        fix = "Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it."
-        yield Problem("edge", "config.E002", sentence, fix)
-    if not settings.RATE_LIMITS_ENABLED:
-        yield Problem("limits", "config.E009", "Every rate limit is off.", "Unset RATE_LIMITS_ENABLED.")
 
 
 def _weak_secrets() -> Iterator[Problem]:
@@ -122,8 +118,9 @@ def _eviction() -> str:
         return ""
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+def is_local(host: str) -> bool:
+    """Return whether a host is this machine: a loopback address, or the folder of a socket."""
+    if not host or host.startswith("/") or host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -60,17 +60,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     is_way_in = name in ENTRANCES or (name == CODE_PAGE and get_next_redirect_url(request))
     if is_way_in and request.user.is_authenticated:
         return redirect(get_login_redirect_url(request))
-    return _failure(request, 403, "errors.forbidden", "403_csrf.html", {"form_page": _form_page(request)})
-
-
-def _form_page(request: HttpRequest) -> str:
-    """Return the path of the page with the form: the referrer, if it is a page of this host, else the form's target."""
-    referrer = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(referrer, {request.get_host()}):
-        return request.get_full_path()
-    parts = urlsplit(referrer)
-    path = f"/{parts.path.lstrip('/')}"  # two slashes would begin the name of another host
-    return f"{path}?{parts.query}" if parts.query else path
+    # The page with the form: the referrer, if it is a page of this host, else the form's target.
+    page, referrer = request.get_full_path(), request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(referrer, {request.get_host()}):
+        parts = urlsplit(referrer)
+        path = f"/{parts.path.lstrip('/')}"  # two slashes would begin the name of another host
+        page = f"{path}?{parts.query}" if parts.query else path
+    return _failure(request, 403, "errors.forbidden", "403_csrf.html", {"form_page": page})
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -119,14 +115,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     The page has no context of the request: the failure may be in what a context processor needs.
     """
-    if outages.server_of(sys.exc_info()[1]):
-        return _outage(request)
-    if _is_api(request) or request.path_info in discovery.PATHS:
-        return _json_failure(request, 500, "errors.internal")
-    return HttpResponse(loader.render_to_string("500.html"), status=500)
-
-
-def _outage(request: HttpRequest) -> HttpResponse:
+    if not outages.server_of(sys.exc_info()[1]):
+        if _is_api(request) or request.path_info in discovery.PATHS:
+            return _json_failure(request, 500, "errors.internal")
+        return HttpResponse(loader.render_to_string("500.html"), status=500)
     error = Unavailable()
     if api_view.serves(request.path_info):
         return api_view.finished(request, api_view.error_response(error))

@@ -82,15 +82,11 @@ def _account(body: dict[str, Any]) -> dict[str, str]:
         raise ProviderException("no id")
     if not name:
         raise ProviderException("no name")
-    return {"id": external_id, "name": name, "avatar_url": _avatar_url(external_id, picture)}
-
-
-def _avatar_url(external_id: str, picture: object) -> str:
-    """Return the picture's URL, empty for the default one. Pictures that move have a hash that begins with `a_`."""
-    if not isinstance(picture, str) or not _PICTURE.fullmatch(picture):
-        return ""
-    kind = "gif" if picture.startswith("a_") else "png"
-    return f"{settings.CHAT_CDN_URL}/avatars/{external_id}/{picture}.{kind}"
+    url = ""  # of the default picture
+    if isinstance(picture, str) and _PICTURE.fullmatch(picture):
+        kind = "gif" if picture.startswith("a_") else "png"  # the hash of one that moves begins with `a_`
+        url = f"{settings.CHAT_CDN_URL}/avatars/{external_id}/{picture}.{kind}"
+    return {"id": external_id, "name": name, "avatar_url": url}
 
 
 class ChatProvider(DiscordProvider):

@@ -4,11 +4,12 @@ import time
 from typing import Any
 
 from allauth.account import app_settings
+from allauth.account import forms as stock_forms
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
-from allauth.account.forms import LoginForm as StockLoginForm
 from allauth.account.views import SignupView as StockSignupView
 from allauth.core.internal import ratelimit
+from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
@@ -17,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
 from accounts import mail
-from accounts.credentials import find_user, note_failure
+from accounts.credentials import end_access, find_user, note_failure
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 from accounts.sign_up import address_change, known_devices, passwords, waiting_apps
@@ -123,7 +124,7 @@ def _login_of(credentials: dict[str, Any]) -> str:
     return str(credentials.get("email") or credentials.get("username") or "")
 
 
-class LoginForm(StockLoginForm):
+class LoginForm(stock_forms.LoginForm):
     """The login form, filled with the `login_hint` of the app that sent the person here."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -164,3 +165,33 @@ class SignupView(StockSignupView):
                 refused: HttpResponse = self.form_invalid(form)
                 return refused
             raise
+
+
+class _EndingAccess(forms.Form):
+    """A part of a form for a new password with `user`, its owner: it offers to end the access of apps and API keys."""
+
+    user: Any
+    ends_access = forms.BooleanField(
+        label="Also end the access of apps and API keys",
+        required=False,
+        help_text="Apps have to ask you to sign in again, and your API keys stop working permanently. "
+        "Choose this if another person may know your password.",
+    )
+
+    @transaction.atomic
+    def save(self) -> None:
+        super().save()  # type: ignore[misc]  # of the form that this is a part of
+        if self.cleaned_data["ends_access"]:
+            end_access(user=self.user, by=self.user)
+
+
+class ChangePasswordForm(_EndingAccess, stock_forms.ChangePasswordForm):
+    pass
+
+
+class SetPasswordForm(_EndingAccess, stock_forms.SetPasswordForm):
+    pass
+
+
+class ResetPasswordKeyForm(_EndingAccess, stock_forms.ResetPasswordKeyForm):
+    pass

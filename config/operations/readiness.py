@@ -88,7 +88,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """
     excluded = {name for value in request.GET.getlist("exclude") for name in value.split(",") if name}
     if unknown := excluded - names():
-        return _unknown(unknown)
+        all_names = ", ".join(sorted(names()))
+        sentence = f"exclude: no part is named {', '.join(sorted(unknown))}. Parts: {all_names}.\n"
+        return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
     found = parts()
     if isinstance(request, ASGIRequest):
         del found["static_files"], found["files"], found["incoming"]  # `config.web.asgi` serves no pages and no files
@@ -103,11 +105,6 @@ def _answer(found: Mapping[str, Part], *, is_ready: bool) -> HttpResponse:
         "milliseconds": {name: part.milliseconds for name, part in found.items()},
     }
     return JsonResponse(body, status=200 if is_ready else 503)
-
-
-def _unknown(parts: set[str]) -> HttpResponse:
-    sentence = f"exclude: no part is named {', '.join(sorted(parts))}. Parts: {', '.join(sorted(names()))}.\n"
-    return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
 
 
 def parts() -> dict[str, Part]:

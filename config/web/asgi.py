@@ -49,7 +49,12 @@ class Application(ASGIHandler):
         if scope["type"] == "lifespan":
             await self._answer_lifespan(receive, send)
         elif scope["type"] == "http":
-            await self.handle(_cleaned(scope), _without_body(receive), send)
+            # No headers of a body, and none with an underscore: Django reads `X_A` as `X-A`.
+            headers = [each for each in scope["headers"] if b"_" not in each[0] and each[0].lower() not in _OF_BODIES]
+            path = scope["path"]
+            is_served = path.startswith(SERVED) or is_stream(path)
+            cleaned = {**scope, "scheme": SCHEME, "path": path if is_served else NOT_FOUND, "headers": headers}
+            await self.handle(cleaned, _without_body(receive), send)
         else:
             await send({"type": "websocket.close"})
 
@@ -79,16 +84,6 @@ class Application(ASGIHandler):
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return
-
-
-def _cleaned(scope: Scope) -> Scope:
-    """Set the scheme of BASE_URL and replace paths that are not SERVED. Drop headers of a body, and those with an
-    underscore: Django reads `X_A` as `X-A`.
-    """
-    headers = [(name, value) for name, value in scope["headers"] if b"_" not in name and name.lower() not in _OF_BODIES]
-    path = scope["path"]
-    is_served = path.startswith(SERVED) or is_stream(path)
-    return {**scope, "scheme": SCHEME, "path": path if is_served else NOT_FOUND, "headers": headers}
 
 
 def is_stream(path: str) -> bool:

@@ -116,7 +116,9 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
             try:
                 await body.fill(request_body.LARGE + 1)
             except TooSlow:
-                await _refuse(send)
+                headers = [(b"content-type", b"application/json"), CLOSE]
+                await send({"type": "http.response.start", "status": 408, "headers": headers})
+                await send({"type": "http.response.body", "body": TIMEOUT})
                 return
             except CutOff:
                 pass  # what reads it answers: the client may have sent a bad chunk, and wait
@@ -168,13 +170,6 @@ async def _answer(run: ApplicationRun, body: ReceivedBody, send: Send) -> None:
     finally:
         gone.cancel()
         await loop.run_in_executor(_threads, run.close)
-
-
-async def _refuse(send: Send) -> None:
-    """Answer 408 to a body that came too slowly."""
-    headers = [(b"content-type", b"application/json"), CLOSE]
-    await send({"type": "http.response.start", "status": 408, "headers": headers})
-    await send({"type": "http.response.body", "body": TIMEOUT})
 
 
 def _at_pace(send: Send) -> Send:

@@ -145,9 +145,9 @@ class TraceMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return (
-            HttpResponseNotAllowed(["GET", "HEAD", "POST"]) if request.method == "TRACE" else self.get_response(request)
-        )
+        if request.method == "TRACE":
+            return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+        return self.get_response(request)
 
 
 class ContentMiddleware:
@@ -190,17 +190,14 @@ class ContentSecurityPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if content_security.HEADER not in response.headers:
-            is_account_page = request.path.startswith("/accounts/") and hasattr(request, "session")
-            waiting = self._waiting(request) if is_account_page else []
+            waiting: list[str] = []  # origins of waiting apps and of services to be linked
+            if request.path.startswith("/accounts/") and hasattr(request, "session"):
+                services = request.session.get(content_security.WAITING_FORM_ACTIONS, [])
+                waiting = [*services, *waiting_apps.of(request).form_actions]
             response.headers[content_security.HEADER] = content_security.header(*waiting)
         if request.path.startswith(self.SIGN_IN_PATHS):
             response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
         return response
-
-    def _waiting(self, request: HttpRequest) -> list[str]:
-        """Return the origins of waiting apps and of services to be linked."""
-        services = request.session.get(content_security.WAITING_FORM_ACTIONS, [])
-        return [*services, *waiting_apps.of(request).form_actions]
 
 
 class FormTokenMiddleware:
@@ -240,16 +237,15 @@ class AuthenticationMiddleware(auth_middleware.AuthenticationMiddleware):
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
         if settings.SECRET_KEY_FALLBACKS:
-            request.user = SimpleLazyObject(lambda: _user_of(request))  # type: ignore[assignment]  # as Django does
+            request.user = SimpleLazyObject(lambda: self._user_of(request))  # type: ignore[assignment]  # as Django does
 
-
-def _user_of(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
-    session = request.session
-    session.cycle_key = lambda: None  # type: ignore[method-assign]  # `get_user` calls it for an earlier SECRET_KEY alone
-    try:
-        return auth.get_user(request)
-    finally:
-        del session.cycle_key
+    def _user_of(self, request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
+        session = request.session
+        session.cycle_key = lambda: None  # type: ignore[method-assign]  # called for an earlier SECRET_KEY alone
+        try:
+            return auth.get_user(request)
+        finally:
+            del session.cycle_key
 
 
 class PrefixedCookieStorage(CookieStorage):

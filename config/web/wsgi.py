@@ -48,8 +48,11 @@ def serve(environ: dict[str, Any], start_response: Any, django: WSGIApplication 
     environ["wsgi.url_scheme"] = SCHEME
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower() or "*" in content_type:
-        parameters = content_type.split(";")
-        environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
+        environ["CONTENT_TYPE"] = ";".join(
+            part
+            for part in content_type.split(";")
+            if "charset" not in part.lower() and "*" not in part.partition("=")[0]
+        )
     if not _may_wait_for_body(environ):
         return _answer(environ, start_response, django or django_application)
     with request_body.place(environ):
@@ -72,10 +75,6 @@ def _may_wait_for_body(environ: dict[str, Any]) -> bool:
     length = environ.get("CONTENT_LENGTH") or ""
     is_number = length.isascii() and length.isdigit()
     return int(length) > request_body.LARGE if is_number else "HTTP_TRANSFER_ENCODING" in environ
-
-
-def _names_a_codec(parameter: str) -> bool:
-    return "charset" in parameter.lower() or "*" in parameter.partition("=")[0]
 
 
 get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not

@@ -70,7 +70,8 @@ class Command(BaseCommand):
         with signal_waiter.opened(*ENDS, signal.SIGALRM, note=self._note) as waiter:
             try:
                 if once:
-                    self._run_once()
+                    if failed := self._run_due():
+                        raise CommandError(f"Failed: {', '.join(failed)}.")
                 else:
                     with metrics_server.running(), self._preview_threads(options["previews"]):
                         self._run_until_asked(waiter, parent)
@@ -103,21 +104,22 @@ class Command(BaseCommand):
             for worker in workers:
                 worker.end(max(give_up_at - time.monotonic(), 0))
 
-    def _run_once(self) -> None:
-        failed = self._run_due()
-        if failed:
-            raise CommandError(f"Failed: {', '.join(failed)}.")
-
     def _run_until_asked(self, waiter: SignalWaiter, parent: int | None) -> None:
         while not self._is_asked_to_end:
             try:
                 self._run_due()
-                seconds = self._seconds_to_next()
+                due_at = min((job.due_at() for job in jobs.scheduled()), default=None)
+                seconds = (due_at - timezone.now()).total_seconds() if due_at else LONGEST_SLEEP
+                seconds = min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
             except DatabaseError:  # it is restarted, or still to be migrated: the jobs go on after that
                 logger.exception("The periodic jobs cannot be read")
                 seconds = AFTER_DATABASE_ERROR
             let_go_of_connections()
-            self._sleep(waiter, seconds, parent)
+            wakes_at = time.monotonic() + seconds  # or at a signal; an ended parent counts as one
+            while not self._is_asked_to_end and (left := wakes_at - time.monotonic()) > 0:
+                waiter.wait(left if parent is None else min(left, LOOK_AT_PARENT))
+                if parent is not None and os.getppid() != parent:
+                    self._is_asked_to_end = True
 
     def _run_due(self) -> list[str]:
         """Run the due jobs in order; return the names of failed ones."""
@@ -133,35 +135,18 @@ class Command(BaseCommand):
         """Run the job. Return whether it went well."""
         try:
             with tracing.job(job.name):
-                message = self._performed(job)
-        except Exception:  # it is logged; one broken job must not keep the rest from running
+                try:
+                    message = job.perform()
+                except Exception:
+                    logger.exception("The job %s failed", job.name)  # here, where the line has the id of the run
+                    raise
+        except Exception:  # one broken job must not keep the rest from running
             return False
         finally:
             let_go_of_connections()
         if self._is_verbose:
             self.stdout.write(f"{job.name}: {message}")
         return True
-
-    def _performed(self, job: Job) -> str:
-        """Return what was done. An error is logged here, where the line has the id of the run."""
-        try:
-            return job.perform()
-        except Exception:
-            logger.exception("The job %s failed", job.name)
-            raise
-
-    def _seconds_to_next(self) -> float:
-        due_at = jobs.next_due_at()
-        seconds = (due_at - timezone.now()).total_seconds() if due_at else LONGEST_SLEEP
-        return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
-
-    def _sleep(self, waiter: SignalWaiter, seconds: float, parent: int | None) -> None:
-        """Sleep until a signal at most. An ended parent counts as one."""
-        wakes_at = time.monotonic() + seconds
-        while not self._is_asked_to_end and (left := wakes_at - time.monotonic()) > 0:
-            waiter.wait(left if parent is None else min(left, LOOK_AT_PARENT))
-            if parent is not None and os.getppid() != parent:
-                self._is_asked_to_end = True
 
     def _list(self) -> None:
         now = timezone.now()
