@@ -122,13 +122,18 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
             databases.drop(os.environ["DATABASE_URL"], made.database)
 
 
-def test_files_of_an_earlier_backup_take_no_room_again(installation: Installation, tmp_path: Path) -> None:
-    first, second = (Path(installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]) for _ in range(2))
+@pytest.fixture(scope="module")
+def backup(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(installation.do("backup", str(tmp_path_factory.mktemp("backups"))).partition(": ")[0])
+
+
+def test_files_of_an_earlier_backup_take_no_room_again(installation: Installation, backup: Path) -> None:
+    first, second = backup, Path(installation.do("backup", str(backup.parent)).partition(": ")[0])
     for key in ("imagehost/files/owner/Ab3dE6gH.png", "uploads/owner/sound.mp3"):
         assert (first / key).samefile(second / key)
         assert (first / key).stat().st_mode & 0o077 == 0o044
     assert first.stat().st_mode & 0o077 == 0
-    assert not list((tmp_path / "backups").glob("*.part"))
+    assert not list(backup.parent.glob("*.part"))
 
 
 def test_as_many_backups_stay_as_are_to_be_kept(installation: Installation, tmp_path: Path) -> None:
@@ -169,10 +174,9 @@ def test_a_backup_has_a_database_url_of_its_own(installation: Installation, tmp_
     assert (refused.returncode, "_that_is_none" in refused.stderr) == (1, True)
 
 
-def test_nothing_that_exists_is_overwritten(installation: Installation, tmp_path: Path) -> None:
-    backup = installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]
+def test_nothing_that_exists_is_overwritten(installation: Installation, backup: Path) -> None:
     before = installation.digests()
-    refused = installation.run("restore", backup)
+    refused = installation.run("restore", str(backup))
     assert refused.returncode == 1
     assert "The database is not empty: make a new one, and name it in DATABASE_URL." in refused.stderr
     assert installation.digests() == before
@@ -183,23 +187,21 @@ def test_a_folder_that_is_no_backup_is_refused(installation: Installation, tmp_p
     assert (refused.returncode, "is no backup: it has no about.json." in refused.stderr) == (1, True)
 
 
-def test_files_that_are_there_stay_as_they_are(installation: Installation, tmp_path: Path) -> None:
-    backup = installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]
+def test_files_that_are_there_stay_as_they_are(installation: Installation, backup: Path) -> None:
     owner = installation.folder / "files" / "files" / "owner"
     kept, newer = owner / "Ab3dE6gH.png", owner / "Zy9xW8vU.png"
     for path in (kept, newer):
         path.write_bytes(b"after the backup")
         os.utime(path, (0, 0))  # older than what a night's comparison leaves alone
     installation.lose_database()
-    printed = installation.do("restore", backup)
+    printed = installation.do("restore", str(backup))
     assert "The database and 2 files are back." in printed
     assert "2 objects have no file, perhaps uploads after the backup" in printed
     assert [path.read_bytes() for path in (kept, newer)] == [b"after the backup"] * 2
     newer.unlink()
 
 
-def test_files_of_folders_are_not_left_behind_for_a_bucket(installation: Installation, tmp_path: Path) -> None:
-    backup = Path(installation.do("backup", str(tmp_path / "backups")).partition(": ")[0])
+def test_files_of_folders_are_not_left_behind_for_a_bucket(installation: Installation, backup: Path) -> None:
     facts = json.loads((backup / "about.json").read_text())
     facts["files"]["a store that is no folder"] = 1
     (backup / "about.json").write_text(json.dumps(facts))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from xml.etree import ElementTree
-
 import pytest
 
-from benchmarks import chart, fastify, load, memory, processors, profiles
+from benchmarks import fastify
 from benchmarks.bench import OURS, Sample, median
 from benchmarks.cases import CASES
 from benchmarks.results import Result
@@ -62,57 +58,10 @@ def test_a_result_compares_requests_and_processor_time() -> None:
     assert userinfo.endswith("5.44 times (goal 8, floor 5): BELOW GOAL")
 
 
-def test_results_are_three_files_that_a_later_run_replaces(tmp_path: Path) -> None:
-    result = Result("lookup", "PostgreSQL", 1000)
-    result.add("13 includes", {OURS: FAST})
-
-    for _ in range(2):
-        result.write(tmp_path)
-
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "lookup-postgresql.json",
-        "lookup-postgresql.md",
-        "lookup-postgresql.svg",
-    ]
-
-
-def test_the_longest_bar_is_the_largest_value() -> None:
-    picture = ElementTree.fromstring(chart.bars("a < b", [("ours", 50, True), ("peer & co", 100, False)]))  # noqa: S314
-
-    _, ours, peer = [part for part in picture if part.tag.endswith("rect")]
-    assert float(peer.attrib["width"]) == pytest.approx(2 * float(ours.attrib["width"]), rel=0.01)
-
-
-def test_requests_are_written_after_their_lengths(tmp_path: Path) -> None:
-    load.write(tmp_path / "requests", [b"GET", load.request("/x", method="POST", form={"a": "b c"})])
-
-    first, second = (tmp_path / "requests").read_bytes().split(b"POST", 1)
-    assert first[:7] == b"\0\0\0\3GET"
-    assert second.endswith(b"\r\n\r\na=b+c")
-    assert b"Content-Length: 5\r\n" in second
-
-
 def test_a_difference_is_named_by_its_path() -> None:
     wanted, found = {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}
 
     assert fastify.difference(wanted, found) == "$.a[1].b: 2 is ours, 3 is theirs"
-
-
-def test_a_profile_counts_own_time_and_time_within() -> None:
-    written = profiles.text("a;b;c 3\na;b 1\n", [(4, 50.0, 2.0, 1.0, "SELECT 1")], 12)
-
-    assert "  75.0%  c" in written
-    assert " 100.0%  a" in written
-    assert "SELECT 1" in written
-
-
-def test_processor_time_and_memory_are_those_of_this_process() -> None:
-    before = processors.seconds(os.getpid())
-    sum(range(10_000_000))
-
-    assert 0.02 < processors.seconds(os.getpid()) - before < 60
-    assert memory.share(os.getpid()) > 10
-    assert memory.share(2**22 + 1) == 0  # no such process
 
 
 def test_every_case_says_what_it_measures() -> None:

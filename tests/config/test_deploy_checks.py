@@ -10,6 +10,7 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from accounts import plans
+from config import start
 from config.checks import (
     check_connections,
     check_content_url,
@@ -71,6 +72,27 @@ def test_what_was_forgotten_is_named(
 ) -> None:
     setattr(production, name, value)
     assert [(message.id, message.msg) for message in check_production(None)] == [(identifier, sentence)]
+
+
+WEAK = "is an example, or too easy to guess"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SECRET_KEY", "FIFTY-RANDOM-CHARACTERS", f"SECRET_KEY {WEAK} (23 characters)."),
+        ("SECRET_KEY", "ab" * 30, f"SECRET_KEY {WEAK} (60 characters)."),
+        (
+            "SIGNING_KEY_ENCRYPTION_KEYS",
+            ["short", "an-earlier-one-" * 4],
+            f"SIGNING_KEY_ENCRYPTION_KEYS {WEAK} (5 characters).",
+        ),
+        ("EMAIL_HOST_PASSWORD", "PASSWORD", "EMAIL_HOST_PASSWORD is the example's."),
+    ],
+)
+def test_a_secret_that_others_know_is_named(production: Settings, name: str, value: Any, sentence: str) -> None:
+    setattr(production, name, value)
+    assert [problem.sentence for problem in start.problems()] == [sentence]
 
 
 @pytest.mark.django_db

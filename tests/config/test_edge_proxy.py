@@ -13,7 +13,7 @@ from tests.factories.accounts import UserFactory
 HEADER = "X-Client-Address"
 PATHS = [
     "/", "/accounts/login/", "/admin/", "/static/missing.css", "/media/aaaaaaaa.png", "/uploads/a.png", "/%00",
-    "/api/nowhere", "/api/auth/token", "/.well-known/openid-configuration", "/healthz", "//",
+    "/api/nowhere", "/api/auth/token", "/.well-known/openid-configuration", "/healthz", "/metrics", "//",
 ]  # fmt: skip
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings as configured
@@ -29,20 +27,6 @@ REFUSED = (
 def _two_origins(settings: Settings) -> None:
     settings.HOSTS = [f"{name}:8000" for name in ("127.0.0.1", "localhost", "[::1]")] + ["more.example"]
     settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "more.example"]
-
-
-def environ_of(host: str, path: str) -> dict[str, Any]:
-    return {
-        "REQUEST_METHOD": "GET",
-        "PATH_INFO": path,
-        "QUERY_STRING": "",
-        "HTTP_HOST": host,
-        "REMOTE_ADDR": "127.0.0.1",
-        "SERVER_NAME": "here",
-        "SERVER_PORT": "8000",
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(),
-    }
 
 
 @pytest.mark.django_db

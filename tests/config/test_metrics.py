@@ -121,12 +121,6 @@ def test_readiness_right_after_a_scrape_asks_for_itself(client: Client) -> None:
     assert "presence" in parts
 
 
-def test_a_scrape_passes_the_edge_proxy_like_every_request(client: Client, settings: Settings) -> None:
-    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
-    assert client.get("/metrics", headers=AUTHORIZED).status_code == 403
-    assert client.get("/metrics", headers={**AUTHORIZED, "X-Client-Address": "192.0.2.1"}).status_code == 200
-
-
 def test_the_process_for_event_streams_answers_too(async_client: AsyncClient) -> None:
     answer = async_to_sync(async_client.get)("/metrics", headers=AUTHORIZED)
     assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, "text/plain")
@@ -166,14 +160,7 @@ def test_a_request_is_counted_by_route_method_and_status(path: str, method: str,
     assert {key[:2]: number for key, number in found.items()} == {counted[:2]: 1}
 
 
-def test_the_lane_and_django_name_a_route_alike() -> None:
-    path = "/api/lookup/presence/268473310986240001"
-    wsgi_requests.send(path)
-    wsgi_requests.send(path, headers={"HOST": "127.0.0.1:8000", "CONTENT_LENGTH": "70000"}, method="GET")
-    assert {route for route, _, _ in requests_of(scraped())} == {"/api/lookup/presence/<chat_id>"}
-
-
-def test_a_refused_request_and_a_failed_one_are_counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_request_is_counted(settings: Settings) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
     wsgi_requests.send("/healthz")
     settings.EDGE_CLIENT_ADDRESS_HEADER = ""
