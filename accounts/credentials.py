@@ -16,7 +16,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
 from django.db import transaction
-from django.dispatch import receiver
+from django.dispatch import Signal, receiver
 from django.http import HttpRequest
 
 from accounts import audit, hooks, rate_limits, users
@@ -86,48 +86,28 @@ def note_second_factor_failure(user: User, **kwargs: Any) -> None:
     note_failure(user, method="mfa")
 
 
-@receiver(signals.password_set, dispatch_uid="accounts.credentials.password_set")
-@receiver(signals.password_changed, dispatch_uid="accounts.credentials.password_changed")
-def note_password_change(user: User, **kwargs: Any) -> None:
-    audit.record("user:password_changed", by=user, on=user)
-
-
-@receiver(signals.password_reset, dispatch_uid="accounts.credentials.password_reset")
-def note_password_reset(user: User, **kwargs: Any) -> None:
-    audit.record("user:password_changed", by=user, on=user, by_mail=True)
-
-
-@receiver(signals.email_added, dispatch_uid="accounts.credentials.email_added")
-def note_added_address(user: User, **kwargs: Any) -> None:
-    """Record that an address was added, without naming it: the trail outlives accounts."""
-    audit.record("user:email_added", by=user, on=user)
-
-
-@receiver(signals.email_removed, dispatch_uid="accounts.credentials.email_removed")
-def note_removed_address(user: User, **kwargs: Any) -> None:
-    audit.record("user:email_removed", by=user, on=user)
-
-
-@receiver(signals.email_changed, dispatch_uid="accounts.credentials.email_changed")
-def note_main_address(user: User, **kwargs: Any) -> None:
-    audit.record("user:email_changed", by=user, on=user)
-
-
 @receiver(signals.email_confirmed, dispatch_uid="accounts.credentials.email_confirmed")
 def note_confirmed_address(email_address: EmailAddress, **kwargs: Any) -> None:
     audit.record("user:email_confirmed", by=email_address.user, on=email_address.user)
 
 
-@receiver(mfa_signals.authenticator_added, dispatch_uid="accounts.credentials.authenticator_added")
-def note_added_authenticator(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    audit.record("user:authenticator_added", by=user, on=user, type=authenticator.type)
+# What is written of each change. No event names an address: the trail outlives accounts.
+_CHANGES: dict[Signal, tuple[str, dict[str, Any]]] = {
+    signals.password_set: ("user:password_changed", {}),
+    signals.password_changed: ("user:password_changed", {}),
+    signals.password_reset: ("user:password_changed", {"by_mail": True}),
+    signals.email_added: ("user:email_added", {}),
+    signals.email_removed: ("user:email_removed", {}),
+    signals.email_changed: ("user:email_changed", {}),
+    mfa_signals.authenticator_added: ("user:authenticator_added", {}),
+    mfa_signals.authenticator_removed: ("user:authenticator_removed", {}),
+    mfa_signals.authenticator_reset: ("user:authenticator_replaced", {}),
+}
 
 
-@receiver(mfa_signals.authenticator_removed, dispatch_uid="accounts.credentials.authenticator_removed")
-def note_removed_authenticator(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    audit.record("user:authenticator_removed", by=user, on=user, type=authenticator.type)
-
-
-@receiver(mfa_signals.authenticator_reset, dispatch_uid="accounts.credentials.authenticator_reset")
-def note_new_codes(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    audit.record("user:authenticator_replaced", by=user, on=user, type=authenticator.type)
+@receiver(list(_CHANGES), dispatch_uid="accounts.credentials.changed")
+def note_change(signal: Signal, user: User, authenticator: Authenticator | None = None, **kwargs: Any) -> None:
+    verb, data = _CHANGES[signal]
+    if authenticator is not None:
+        data = {"type": authenticator.type}
+    audit.record(verb, by=user, on=user, **data)

@@ -58,22 +58,18 @@ class AuditedAdmin(CheckedListAdmin):
         users.check_staff_action(owners=owners, by=staff_of(request))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return self._or_error_message(
-            request, lambda: super(AuditedAdmin, self).changeform_view(request, *args, **kwargs)
-        )
+        return self._or_error_message(super().changeform_view, request, *args, **kwargs)
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return self._or_error_message(request, lambda: super(AuditedAdmin, self).delete_view(request, *args, **kwargs))
+        return self._or_error_message(super().delete_view, request, *args, **kwargs)
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return self._or_error_message(
-            request, lambda: super(AuditedAdmin, self).changelist_view(request, *args, **kwargs)
-        )
+        return self._or_error_message(super().changelist_view, request, *args, **kwargs)
 
-    def _or_error_message(self, request: HttpRequest, answer: Callable[[], Any]) -> Any:
+    def _or_error_message(self, view: Callable[..., Any], request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Show the error of an operation or a constraint that refuses what the form accepted."""
         try:
-            return answer()
+            return view(request, *args, **kwargs)
         except ValidationError as refusal:
             message = sentences(refusal)
         except (IntegrityError, ObjectDoesNotExist):

@@ -197,10 +197,8 @@ def rename(*, key: ApiKey, name: str, by: User | None) -> ApiKey:
     key = locked(key)
     users.check_may_act_for(owner=key.owner, by=by)
     if name != key.name:
-        old_name, key.name = key.name, name
-        key.changed_at = timezone.now()
-        key.save(update_fields=["name", "changed_at"])
-        _record("renamed", key, by, old_name=old_name)
+        data = {"old_name": key.name}
+        _change("renamed", key, by, data=data, name=name, changed_at=timezone.now())
     return key
 
 
@@ -222,9 +220,9 @@ def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> 
         raise ValidationError({"expires_at": ["This key was replaced; change the expiry of the new key."]})
     if by is not None and by.pk == key.owner_id and key.is_expired(timezone.now()):
         check_room(key.owner, argument="expires_at")
-    key.expires_at, key.reminded_at, key.changed_at = expires_at, None, timezone.now()
-    key.save(update_fields=["expires_at", "reminded_at", "changed_at"])
-    _record("end_changed", key, by, expires_at=expires_at.isoformat() if expires_at else "")
+    data = {"expires_at": expires_at.isoformat() if expires_at else ""}
+    columns = {"expires_at": expires_at, "reminded_at": None, "changed_at": timezone.now()}
+    _change("end_changed", key, by, data=data, **columns)
     return key
 
 
@@ -241,9 +239,8 @@ def grant_permission(
     else:
         users.check_authority(user=key.owner, by=by)
     if permission not in key.permissions:
-        key.permissions = [known for known in Permission.values if known in {*key.permissions, permission}]
-        key.save(update_fields=["permissions"])
-        _record("permission_granted", key, by, reason, permission=permission)
+        permissions = [known for known in Permission.values if known in {*key.permissions, permission}]
+        _change("permission_granted", key, by, reason, data={"permission": permission}, permissions=permissions)
     return key
 
 
@@ -253,9 +250,8 @@ def withdraw_permission(*, key: ApiKey, permission: str, by: User | None, reason
     _check_permission(permission)
     key = locked(key)
     if permission in key.permissions:
-        key.permissions = [kept for kept in key.permissions if kept != permission]
-        key.save(update_fields=["permissions"])
-        _record("permission_withdrawn", key, by, reason, permission=permission)
+        permissions = [kept for kept in key.permissions if kept != permission]
+        _change("permission_withdrawn", key, by, reason, data={"permission": permission}, permissions=permissions)
     return key
 
 
@@ -269,9 +265,7 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     if _is_owner(key, by) and is_disabled_by_others(key):
         raise ValidationError("Staff disabled this key, and only they can enable it again.")
     if not key.is_enabled:
-        key.is_enabled = True
-        key.save(update_fields=["is_enabled"])
-        _record("enabled", key, by, reason)
+        _change("enabled", key, by, reason, is_enabled=True)
     return key
 
 
@@ -280,9 +274,7 @@ def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Refuse the key's calls until `enable`. If staff disable it, only staff can enable it."""
     key = locked(key)
     if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
-        key.is_enabled = False
-        key.save(update_fields=["is_enabled"])
-        _record("disabled", key, by, reason)
+        _change("disabled", key, by, reason, is_enabled=False)
     return key
 
 
@@ -291,9 +283,7 @@ def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Revoke the key permanently. Its row stays, so that its callers get the right error."""
     key = locked(key)
     if key.revoked_at is None:
-        key.revoked_at = timezone.now()
-        key.save(update_fields=["revoked_at"])
-        _record("revoked", key, by, reason)
+        _change("revoked", key, by, reason, revoked_at=timezone.now())
     return key
 
 
@@ -321,6 +311,16 @@ def is_disabled_by_others(key: ApiKey) -> bool:
 def locked(key: ApiKey) -> ApiKey:
     """Read the key again and lock it until the transaction ends. ApiKey.DoesNotExist: it has been deleted."""
     return ApiKey.objects.select_for_update().get(pk=key.pk)
+
+
+def _change(
+    verb: str, key: ApiKey, by: User | None, reason: str = "", *, data: dict[str, str] | None = None, **columns: Any
+) -> None:
+    """Write `columns` of the key, and the audit event with `data`."""
+    for name, value in columns.items():
+        setattr(key, name, value)
+    key.save(update_fields=list(columns))
+    _record(verb, key, by, reason, **(data or {}))
 
 
 def _record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: str | int) -> None:

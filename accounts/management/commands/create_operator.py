@@ -27,7 +27,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        role = self._role(options["role"]) if options["role"] else None
+        role = None
+        if options["role"] and (role := Group.objects.filter(name__iexact=options["role"]).first()) is None:
+            names = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)) or "none"
+            message = f"There is no role {options['role']}; there are: {names}. Run manage.py create_roles first."
+            raise CommandError(message)
         password = self._read() if options["password_stdin"] else self._ask()
         account = {"username": options["username"], "email": options["email"]}
         try:
@@ -36,13 +40,6 @@ class Command(BaseCommand):
             raise command_error(error) from None
         kind = f"the operator {user.username}" if role is None else f"{user.username}, {role.name}"
         self.stdout.write(f"Made {kind} (uid {user.uid}).")
-
-    def _role(self, name: str) -> Group:
-        role = Group.objects.filter(name__iexact=name).first()
-        if role is None:
-            names = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)) or "none"
-            raise CommandError(f"There is no role {name}; there are: {names}. Run manage.py create_roles first.")
-        return role
 
     def _read(self) -> str:
         password = sys.stdin.readline().rstrip("\r\n")
