@@ -238,12 +238,6 @@ def count_in(directory: Path) -> None:
     values.ValueClass = values.get_value_class()
 
 
-def traces_endpoint() -> str:
-    """Return where traces are sent, as OpenTelemetry's variables say it; "" for nowhere."""
-    endpoint = base_url("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-    return base_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{endpoint}/v1/traces" if endpoint else "")
-
-
 def kept_secret(name: str, directory: Path) -> str:
     """Return a secret that this installation made for itself at its first start, kept in `directory`/secrets.json.
 

@@ -51,7 +51,8 @@ METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # or several, with commas; withou
 METRICS_DIR = Path(env.text("METRICS_DIR", str(VAR_DIR / "metrics"))).resolve()  # one for all processes of a host
 if METRICS_TOKEN:
     env.count_in(METRICS_DIR)
-TRACES_ENDPOINT = env.traces_endpoint()
+_otlp = env.base_url("OTEL_EXPORTER_OTLP_ENDPOINT", "")  # OpenTelemetry's variables
+TRACES_ENDPOINT = env.base_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{_otlp}/v1/traces" if _otlp else "")
 if TRACES_ENDPOINT:
     env.require_library("OTEL_EXPORTER_OTLP_ENDPOINT", "opentelemetry.exporter.otlp.proto.http")
 TRACES_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "hearth")

@@ -59,7 +59,13 @@ def read(
         with _session().request(
             method, url, headers=headers, data=form, timeout=seconds, allow_redirects=False, stream=True
         ) as response:
-            return Answer(response.status_code, _json(response, _content(response, seconds)), response.headers)
+            body = _content(response, seconds)
+            try:
+                return Answer(response.status_code, json.loads(body), response.headers)
+            except (ValueError, RecursionError):
+                if response.status_code < 400:
+                    raise NoAnswer(f"status {response.status_code} without JSON") from None
+                return Answer(response.status_code, None, response.headers)  # an error page
     except (requests.RequestException, HTTPError, OSError, UnicodeError) as error:  # requests does not wrap them all
         raise NoAnswer(type(error).__name__) from None
 
@@ -95,12 +101,3 @@ def _content(response: requests.Response, seconds: float) -> bytes:
             raise NoAnswer(f"the body takes more than {seconds:g} s")
         parts.append(part)
     return b"".join(parts)
-
-
-def _json(response: requests.Response, body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        if response.status_code >= 400:  # an error page
-            return None
-        raise NoAnswer(f"status {response.status_code} without JSON") from None

@@ -176,7 +176,13 @@ class _Wire:
         # What comes is read here, past the library's own parser.
         self._socket = cast("socket.socket", connection._sock)
         if not isinstance(self._socket, ssl.SSLSocket):  # whose timeout TLS must know of
-            _let_the_system_time(self._socket)
+            # The system watches the timeout. Python would ask before each call whether it may block.
+            seconds = self._socket.gettimeout()
+            if seconds is not None:
+                length = struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))  # a `timeval`
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, length)
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, length)
+                self._socket.settimeout(None)
         self._reader = hiredis.Reader()
 
     def exchange(self, packed: bytes, count: int) -> list[Reply]:
@@ -192,16 +198,6 @@ class _Wire:
             else:
                 raise ConnectionResetError("Redis has closed the connection.")
         return replies
-
-
-def _let_the_system_time(connected: socket.socket) -> None:
-    """Have the system watch the socket's timeout. Python would ask before each call whether it may block."""
-    seconds = connected.gettimeout()
-    if seconds is not None:
-        length = struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))  # a `timeval`
-        connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, length)
-        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, length)
-        connected.settimeout(None)
 
 
 def _opened(pool: Any) -> Connection:

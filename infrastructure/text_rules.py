@@ -45,7 +45,12 @@ _valid_address = URLValidator(schemes=["http", "https"])
 
 def has_something_to_see(text: str) -> bool:
     """Return whether any character of `text` shows something by itself. A mark without its letter does not."""
-    return any(_is_seen(character) for character in text)
+    return any(
+        (category := unicodedata.category(character))[0] not in "MZ"
+        and category not in _HIDDEN
+        and not find_filler(character)
+        for character in text
+    )
 
 
 def folded(text: str) -> str:
@@ -62,11 +67,6 @@ def _plain(text: str) -> str:
 def find_hidden(text: str) -> str | None:
     """Return the first invisible character of `text` that no script and no emoji needs; None: there is none."""
     return next((one for one in text if unicodedata.category(one) in _HIDDEN and not _NEEDED(one)), None)
-
-
-def _is_seen(character: str) -> bool:
-    category = unicodedata.category(character)
-    return category[0] not in "MZ" and category not in _HIDDEN and not find_filler(character)
 
 
 def problem_of_line(text: str) -> str | None:

@@ -6,7 +6,6 @@ takes the largest value (`max by (name)`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -25,13 +24,10 @@ from accounts.models import JobRun
 from config import jobs, views
 from config.operations import backups, parallel_calls, readiness
 from imagehost.storing import previews
-from infrastructure import metrics as accounts_metrics
-from infrastructure.metrics.process_files import ProcessCollector
+from infrastructure.metrics import metrics_server
 from oidc_provider.models import SigningKey
 from presence.store import store
 from presence.store.store import StoreUnavailable
-
-logger = logging.getLogger(__name__)
 
 LIMIT = 0.9  # seconds for all of it; `readiness` has as many for its parts
 Samples = list[tuple[tuple[str, ...], float]]  # values of the labels, value
@@ -80,19 +76,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """
     if not settings.METRICS_TOKEN:
         return views.not_found(request)
-    if not accounts_metrics.is_authorized(request.headers.get("Authorization", "")):
-        return _text("A bearer token is required.\n", status=401, headers={"WWW-Authenticate": "Bearer"})
-    try:
-        counted = ProcessCollector(settings.METRICS_DIR)
-    except OSError as error:
-        logger.error("The counts of the processes cannot be read: %s", error)
-        return _text("The counts cannot be read: see the log.\n", status=503)
-    text = accounts_metrics.text(counted, StateCollector(counted.running))
-    return HttpResponse(text, content_type=accounts_metrics.CONTENT_TYPE)
-
-
-def _text(sentence: str, *, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
-    return HttpResponse(sentence, status=status, content_type="text/plain; charset=utf-8", headers=headers)
+    authorization = request.headers.get("Authorization", "")
+    status, content_type, body = metrics_server.scraped(authorization, lambda counted: StateCollector(counted.running))
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return HttpResponse(body, status=status, content_type=content_type, headers=headers)
 
 
 class StateCollector(Collector):

@@ -104,7 +104,10 @@ def insert(rows: Iterable[Model]) -> None:
     table = connection.ops.quote_name(first._meta.db_table)
     found = _as_inserted(itertools.chain([first], found))
     if connection.vendor == "postgresql":
-        _copy(f"COPY {table} ({names}) FROM STDIN", _values(fields, found))
+        statement = f"COPY {table} ({names}) FROM STDIN"
+        with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
+            for row in _values(fields, found):
+                copy.write_row(row)
     else:
         places = ", ".join(["%s"] * len(fields))
         _run_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, found)])  # noqa: S608  # only names of columns
@@ -147,12 +150,6 @@ def save(rows: Sequence[Model], *, held: Collection[str], columns: Collection[st
 def _run_each(statement: str, values: list[Values]) -> None:
     with connection.cursor() as cursor:
         cursor.executemany(statement, values)
-
-
-def _copy(statement: str, values: Iterable[Values]) -> None:
-    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
-        for row in values:
-            copy.write_row(row)
 
 
 def _values(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterator[Values]:

@@ -10,16 +10,20 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from http.client import responses
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from django.conf import settings
 from django.core.management.base import CommandError
 from prometheus_client.exposition import ThreadingWSGIServer
+from prometheus_client.registry import Collector
 
 from infrastructure import metrics
 from infrastructure.metrics.process_files import ProcessCollector
+
+PLAIN = "text/plain; charset=utf-8"
 
 logger = logging.getLogger(__name__)
 
@@ -51,24 +55,25 @@ class _Handler(WSGIRequestHandler):
 
 
 def _application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    status, content_type, body = _answer(environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION", ""))
-    challenge = [("WWW-Authenticate", "Bearer")] if status.startswith("401") else []
-    start_response(status, [("Content-Type", content_type), ("Cache-Control", "no-store"), *challenge])
+    status, content_type, body = 404, PLAIN, b"Not found.\n"
+    if environ["PATH_INFO"] == "/healthz":
+        status, content_type, body = 200, "application/json", b'{"status": "ok"}'
+    elif environ["PATH_INFO"] == "/metrics" and settings.METRICS_TOKEN:
+        status, content_type, body = scraped(environ.get("HTTP_AUTHORIZATION", ""))
+    challenge = [("WWW-Authenticate", "Bearer")] if status == 401 else []
+    headers = [("Content-Type", content_type), ("Cache-Control", "no-store"), *challenge]
+    start_response(f"{status} {responses[status]}", headers)
     return [body]
 
 
-def _answer(path: str, authorization: str) -> tuple[str, str, bytes]:
-    """Return status, content type and body."""
-    plain = "text/plain; charset=utf-8"
-    if path == "/healthz":
-        return "200 OK", "application/json", b'{"status": "ok"}'
-    if path != "/metrics" or not settings.METRICS_TOKEN:
-        return "404 Not Found", plain, b"Not found.\n"
+def scraped(authorization: str, state: Callable[[ProcessCollector], Collector] | None = None) -> tuple[int, str, bytes]:
+    """Return status, content type and body of a scrape: 401 without a token of METRICS_TOKEN in the header, 503 where
+    the counts cannot be read. `state`: what the answer has besides the counts."""
     if not metrics.is_authorized(authorization):
-        return "401 Unauthorized", plain, b"A bearer token is required.\n"
+        return 401, PLAIN, b"A bearer token is required.\n"
     try:
         counted = ProcessCollector(settings.METRICS_DIR)
     except OSError as error:
         logger.error("The counts of the processes cannot be read: %s", error)
-        return "503 Service Unavailable", plain, b"The counts cannot be read: see the log.\n"
-    return "200 OK", metrics.CONTENT_TYPE, metrics.text(counted)
+        return 503, PLAIN, b"The counts cannot be read: see the log.\n"
+    return 200, metrics.CONTENT_TYPE, metrics.text(counted, *([state(counted)] if state else []))

@@ -12,7 +12,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts.api_view import ApiView
 from config.views import ApiNotFound
 from tests.accounts.calls import ALWAYS, whole
-from tests.support import wsgi
 
 ANY_CASE = "[aA][pP][iI](?:/|$)"
 API = ("api", ANY_CASE)
@@ -69,12 +68,6 @@ def test_an_unknown_path_is_asked_for_without_its_body() -> None:
     assert (response.status_code, response.content, response["Content-Length"]) == (404, b"", "27")
 
 
-@pytest.mark.parametrize("path", ["/api/nowhere", "/api/auth/token"])
-def test_another_host_is_a_bad_request(path: str) -> None:
-    response = Client().get(path, headers={"Host": "elsewhere.example"})
-    assert (response.status_code, response.json()) == (400, {"error": "errors.badRequest"})
-
-
 @pytest.mark.django_db
 def test_an_unknown_protocol_path_is_404_through_every_middleware_and_counts_for_nothing() -> None:
     for _ in range(61):
@@ -93,23 +86,3 @@ def test_protocol_requests_do_not_count_among_the_others() -> None:
     assert {Client().get("/api/nowhere").status_code for _ in range(60)} == {404}
     assert Client().get("/api/auth/jwks").status_code != 429
     assert Client().get("/api/nowhere").status_code == 429
-
-
-@pytest.mark.django_db
-@LITTLE_API
-@pytest.mark.parametrize(
-    ("method", "path", "status", "body"),
-    [
-        ("GET", "/api/open", "200 OK", b'{"seen":[],"query":null}'),
-        ("HEAD", "/api/open", "200 OK", b""),
-        ("GET", "/api/keyed", "401 Unauthorized", b'{"error":"Missing x-api-key header.","code":"UNAUTHORIZED"}'),
-        ("GET", "/api/nowhere", "404 Not Found", b'{"error":"errors.notFound"}'),
-        ("GET", "/api/failing/broken", "500 Internal Server Error", b'{"error":"errors.internal"}'),
-    ],
-)
-def test_a_server_gets_the_same_as_the_test_client(method: str, path: str, status: str, body: bytes) -> None:
-    found_status, headers, content = wsgi.send(path, method=method)
-    length = headers.pop("Content-Length")
-    assert len(headers.pop("X-Request-Id")) == 16
-    assert (found_status, content, headers) == (status, body, ALWAYS)
-    assert length == str(len(body or b'{"seen":[],"query":null}'))

@@ -110,7 +110,15 @@ class Command(BaseCommand):
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             return _address()
-        return _entry(entry, seeding.path())
+        base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
+        return (
+            f"{_address()}\n"
+            f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
+            f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
+            f"  a profile  {base_url}/{person['username']}\n"
+            f"  discovery  {base_url}/.well-known/openid-configuration\n"
+            f"  all of it, apps and keys too, is in {seeding.path()}; Ctrl-C stops the server"
+        )
 
     def _find_a_port_for_the_chat_platform(self) -> None:
         """Choose a free port where none is configured, and pass it to the programs."""
@@ -150,19 +158,6 @@ class Command(BaseCommand):
 
 def _address() -> str:
     return f"{settings.SITE_NAME} is at {settings.BASE_URL}"
-
-
-def _entry(entry: dict[str, Any], file: Path) -> str:
-    """Return the addresses and accounts of the demo (Any: the JSON of demo/seeding.py)."""
-    base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
-    return (
-        f"{_address()}\n"
-        f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
-        f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
-        f"  a profile  {base_url}/{person['username']}\n"
-        f"  discovery  {base_url}/.well-known/openid-configuration\n"
-        f"  all of it, apps and keys too, is in {file}; Ctrl-C stops the server"
-    )
 
 
 def _problem_of_port(host: str, port: int) -> str:
