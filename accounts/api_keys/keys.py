@@ -221,7 +221,7 @@ def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> 
     if by is not None and by.pk == key.owner_id and key.is_expired(timezone.now()):
         check_room(key.owner, argument="expires_at")
     data = {"expires_at": expires_at.isoformat() if expires_at else ""}
-    columns = {"expires_at": expires_at, "reminded_at": None, "changed_at": timezone.now()}
+    columns: dict[str, Any] = {"expires_at": expires_at, "reminded_at": None, "changed_at": timezone.now()}
     _change("end_changed", key, by, data=data, **columns)
     return key
 

@@ -63,12 +63,23 @@ def run(
 ) -> dict[str, Outcome[T]]:
     """Return the outcome of every call after at most `limit` seconds. `caller`: shares no runs with other callers.
 
-    A function that hangs keeps one thread: until that ends, later calls share its outcomes. `kept`: seconds for which a
+    A function that hangs keeps one thread: until that ends, no run starts, and later calls share its outcomes. `kept`: seconds for which a
     run that has ended answers later calls. `remembered`: seconds for which the outcome of the last run is returned for
     one that has not ended.
     """
     give_up_at = time.perf_counter() + limit
-    runs = [(calls, _run_of(calls, caller, kept)) for calls in groups]
+    runs: list[tuple[Calls[T], _Run[T]]] = []
+    for calls in groups:
+        key = (caller, *calls)
+        with _lock:
+            current = _runs.get(key)
+            if current is None:
+                current = _runs[key] = _Run(calls, {})
+            elif not current.thread.is_alive():
+                ended_at = max((outcome.ended_at for outcome in current.outcomes.values()), default=0.0)
+                if time.perf_counter() - ended_at >= kept:
+                    current = _runs[key] = _Run(calls, current.outcomes)
+        runs.append((calls, current))
     found: dict[str, Outcome[T]] = {}
     for calls, current in runs:
         current.thread.join(max(give_up_at - time.perf_counter(), 0))
@@ -80,20 +91,6 @@ def forget() -> None:
     """Let the next call of `run` ask again. For tests."""
     with _lock:
         _runs.clear()
-
-
-def _run_of(calls: Calls[T], caller: str, kept: float) -> _Run[T]:
-    """Start a run, unless another one goes on, or has ended less than `kept` seconds ago."""
-    key = (caller, *calls)
-    with _lock:
-        current = _runs.get(key)
-        if current is None:
-            current = _runs[key] = _Run(calls, {})
-        elif not current.thread.is_alive():
-            ended_at = max((outcome.ended_at for outcome in current.outcomes.values()), default=0.0)
-            if time.perf_counter() - ended_at >= kept:
-                current = _runs[key] = _Run(calls, current.outcomes)
-        return current
 
 
 def _ended(value: T | None, began_at: float) -> Outcome[T]:

@@ -97,10 +97,6 @@ def _claim(job: Job, now: datetime) -> bool:
     return bool(row.update(is_reported=True, reported_at=now))
 
 
-def _take_back(job: Job) -> None:
-    JobRun.objects.filter(pk=job.name).update(is_reported=job.run.is_reported, reported_at=job.run.reported_at)
-
-
 def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
     """Send the report; False where the mail server fails, or each address has had too many emails."""
     context = {
@@ -118,7 +114,8 @@ def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
         is_sent = False
     if not is_sent:
         for job in (*reported.broken, *reported.mended):
-            _take_back(job)
+            before = {"is_reported": job.run.is_reported, "reported_at": job.run.reported_at}
+            JobRun.objects.filter(pk=job.name).update(**before)
     return is_sent
 
 
