@@ -63,9 +63,9 @@ def run(
 ) -> dict[str, Outcome[T]]:
     """Return the outcome of every call after at most `limit` seconds. `caller`: shares no runs with other callers.
 
-    A function that hangs keeps one thread: until that ends, no run starts, and later calls share its outcomes. `kept`: seconds for which a
-    run that has ended answers later calls. `remembered`: seconds for which the outcome of the last run is returned for
-    one that has not ended.
+    A function that hangs keeps one thread: until that ends, no run starts, and later calls share its outcomes. `kept`:
+    seconds for which a run that has ended answers later calls. `remembered`: seconds for which the outcome of the last
+    run is returned for one that has not ended.
     """
     give_up_at = time.perf_counter() + limit
     runs: list[tuple[Calls[T], _Run[T]]] = []
