@@ -15,8 +15,11 @@ from prometheus_client import Histogram
 
 from imagehost import media
 from imagehost.examining.prober import client, wire
+from imagehost.examining.prober.client import InvalidMedia, ProberFailed
 from imagehost.media import FileFacts, MediaType
 from imagehost.storing.storage import incoming_directory
+
+__all__ = ["InvalidMedia", "Preview", "ProberFailed", "font", "png_of", "probe", "render", "sound"]
 
 EXAMINATIONS = Histogram(
     "hearth_examination_seconds",
@@ -30,21 +33,6 @@ MAX_SMALL_PIXELS = 4096 * 4096
 _SMALL_PICTURES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF})
 
 logger = logging.getLogger(__name__)
-
-
-class InvalidMedia(Exception):
-    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log.
-
-    `seconds`: of a processor, that the prober used until it knew.
-    """
-
-    def __init__(self, text: str, seconds: float = 0.0) -> None:
-        super().__init__(text)
-        self.seconds = seconds
-
-
-class ProberFailed(Exception):
-    """The prober failed, for another reason than the file."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +92,14 @@ def png_of(content: bytes, *, longest_side: int) -> bytes:
     with tempfile.NamedTemporaryFile(prefix="small-", dir=incoming_directory()) as file:
         file.write(content)
         file.flush()
+        path = Path(file.name)
         try:
-            return _small_png(Path(file.name), longest_side)
+            found = probe(path)
+            if found.media_type not in _SMALL_PICTURES:
+                raise InvalidMedia(f"{found.mime} is none for a small picture")
+            if found.width * found.height > MAX_SMALL_PIXELS:
+                raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
+            return render(path, found.media_type, longest_side=longest_side, as_="PNG", only_whole=True).content
         except InvalidMedia as reason:
             logger.info("A small picture was refused: %s", reason)
             raise ValidationError("This is not a picture in PNG, JPEG, WebP or GIF format.") from None
@@ -114,27 +108,14 @@ def png_of(content: bytes, *, longest_side: int) -> bytes:
             raise ValidationError("Pictures cannot be checked now. Please try again in a few minutes.") from None
 
 
-def _small_png(path: Path, longest_side: int) -> bytes:
-    found = probe(path)
-    if found.media_type not in _SMALL_PICTURES:
-        raise InvalidMedia(f"{found.mime} is none for a small picture")
-    if found.width * found.height > MAX_SMALL_PIXELS:
-        raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
-    return render(path, found.media_type, longest_side=longest_side, as_="PNG", only_whole=True).content
-
-
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
     began_at, outcome = perf_counter(), "failed"
     try:
         answer = client.ask(path, request, writable=writable)
-        outcome = "invalid" if "invalid" in answer.message else "ok"
-    except client.Killed as error:
-        outcome = "killed"
-        raise InvalidMedia(str(error), error.seconds) from error
-    except client.Failed as error:
-        raise ProberFailed(str(error)) from error
+        outcome = "ok"
+        return answer
+    except InvalidMedia as error:
+        outcome = "killed" if isinstance(error, client.Killed) else "invalid"
+        raise
     finally:
         EXAMINATIONS.labels(request["task"], outcome).observe(perf_counter() - began_at)
-    if "invalid" in answer.message:
-        raise InvalidMedia(answer.message["invalid"], answer.seconds)
-    return answer

@@ -1,10 +1,12 @@
 """Hostile files are refused, and cost little; the child that reads them can do nothing else."""
 
+import contextlib
 import functools
 import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -31,11 +33,15 @@ def upload(tmp_path: Path) -> Path:
     return tmp_path / "upload"
 
 
+BOMBS = {"png-bomb-whole", "jpeg-bomb", "avif-bomb", "webp-bomb", "mp4-sample-count-bomb", "webm-bomb"}
+
+
 @pytest.mark.parametrize("name", media_corpus.REFUSED_NAMES)
-def test_it_is_refused(name: str, upload: Path) -> None:
+def test_it_is_refused_and_a_bomb_by_its_header_not_by_a_limit(name: str, upload: Path) -> None:
     upload.write_bytes(media_corpus.sample(name).content)
-    with pytest.raises(probing.InvalidMedia):
+    with pytest.raises(probing.InvalidMedia) as refusal:
         probing.probe(upload)
+    assert name not in BOMBS or not re.search("ended by|MemoryError", str(refusal.value))
 
 
 def test_n_pixels_pass_and_one_more_is_a_bomb() -> None:
@@ -44,25 +50,6 @@ def test_n_pixels_pass_and_one_more_is_a_bomb() -> None:
         for width, height in ((1, most + 1), (0, 1), (1, 0)):
             with pytest.raises(errors.Refused):
                 errors.check_size(width, height, type_)
-
-
-@pytest.mark.parametrize(
-    "name", ["png-bomb-whole", "jpeg-bomb", "avif-bomb", "webp-bomb", "mp4-sample-count-bomb", "webm-bomb"]
-)
-def test_a_bomb_is_refused_by_its_header_not_by_a_limit(name: str, upload: Path) -> None:
-    upload.write_bytes(media_corpus.sample(name).content)
-    with pytest.raises(probing.InvalidMedia) as refusal:
-        probing.probe(upload)
-    assert "ended by" not in str(refusal.value)
-    assert "MemoryError" not in str(refusal.value)
-
-
-def outcome(path: Path) -> str | None:
-    """The type it is taken as, None where it is refused. Trouble of our own is raised."""
-    try:
-        return probing.probe(path).mime
-    except probing.InvalidMedia:
-        return None
 
 
 ONE_OF_EACH = ["png-gps", "jpeg-gps", "webp-animated-gps", "gif-animated", "avif-gps", "mp4-gps", "mov-gps", "webm-gps"]
@@ -77,7 +64,8 @@ def test_random_damage_is_no_trouble_of_ours(upload: Path) -> None:
             at = chance.randrange(chance.choice((64, len(damaged))))
             damaged[at : at + chance.randrange(4)] = chance.randbytes(chance.randrange(8))
         upload.write_bytes(damaged)
-        assert outcome(upload) in {sample.mime, None}
+        with contextlib.suppress(probing.InvalidMedia):
+            assert probing.probe(upload).mime == sample.mime
 
 
 @functools.cache
@@ -152,7 +140,7 @@ def test_the_child_can_do_little(rendering: Rendering) -> None:
 
 def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file() -> None:
     for number in (signal.SIGKILL, signal.SIGTERM):
-        assert isinstance(client._ended_by(number, 0.0), client.Failed)
+        assert isinstance(client._ended_by(number, 0.0), client.ProberFailed)
     for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV):
         assert isinstance(client._ended_by(number, 0.0), client.Killed)
 

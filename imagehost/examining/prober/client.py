@@ -4,6 +4,7 @@ It is thread-safe. A process that is forked from this one starts a zygote of its
 """
 
 import atexit
+import contextlib
 import os
 import selectors
 import signal
@@ -21,19 +22,23 @@ PATIENCE = confinement.WALL_SECONDS + 10.0  # seconds: the child ends itself lon
 _ROOT = Path(__file__).resolve().parents[3]
 
 
-class Failed(Exception):
-    """There is no answer, for another reason than the file."""
+class ProberFailed(Exception):
+    """The prober failed, for another reason than the file."""
 
 
-class Killed(Exception):
-    """The child was ended by a limit, crashed, or answered too much, while it worked on the file.
+class InvalidMedia(Exception):
+    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log.
 
-    `seconds`: as in Answer.
+    `seconds`: of a processor, that the prober used until it knew.
     """
 
-    def __init__(self, text: str, seconds: float) -> None:
+    def __init__(self, text: str, seconds: float = 0.0) -> None:
         super().__init__(text)
         self.seconds = seconds
+
+
+class Killed(InvalidMedia):
+    """The child was ended by a limit, crashed, or answered too much, while it worked on the file."""
 
 
 class _Lost(Exception):
@@ -69,20 +74,20 @@ _zygote: _Zygote | None = None
 
 
 def ask(path: Path, request: wire.Message, *, writable: bool) -> Answer:
-    """Let a child do `request` with the file. Raises Failed, Killed."""
+    """Let a child do `request` with the file. Raises ProberFailed, InvalidMedia."""
     try:
         file = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
-        raise Failed(f"the file cannot be opened: {error}") from error
+        raise ProberFailed(f"the file cannot be opened: {error}") from error
     try:
         for _ in range(2):  # once more with a new zygote, if the first was killed
             try:
                 return _ask(file, request)
             except _Lost:
                 continue
-        raise Failed("the zygote ends as soon as it is started")
+        raise ProberFailed("the zygote ends as soon as it is started")
     except OSError as error:
-        raise Failed(f"no conversation with the zygote: {error}") from error
+        raise ProberFailed(f"no conversation with the zygote: {error}") from error
     finally:
         os.close(file)
 
@@ -96,14 +101,14 @@ def _ask(file: int, request: wire.Message) -> Answer:
             zygote = _hand_over(file, theirs, reporting)
         try:
             said, status, seconds = _listen(ours, report)
-        except (_Lost, Failed):
+        except (_Lost, ProberFailed):
             _forget(zygote)
             raise
     return _answer(said, status, seconds)
 
 
 def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int, float]:
-    """Return the child's output, exit status and processor time. Raises Killed; Failed; _Lost where no child began."""
+    """Return the child's output, exit status and processor time. Raises as `ask`; _Lost: no child began."""
     give_up_at = time.monotonic() + PATIENCE
     said, status = bytearray(), bytearray()
     with selectors.DefaultSelector() as waiting:
@@ -112,26 +117,21 @@ def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, 
         while ends := waiting.get_map():
             ready = waiting.select(give_up_at - time.monotonic())
             if not ready:
-                raise Failed(f"no answer within {PATIENCE} s")
+                raise ProberFailed(f"no answer within {PATIENCE} s")
             for key, _ in ready:
-                if chunk := _received(key.fd):
-                    key.data.extend(chunk)
-                else:
+                chunk = b""
+                with contextlib.suppress(ConnectionResetError):
+                    chunk = os.read(key.fd, 64 * 1024)
+                key.data.extend(chunk)
+                if not chunk:
                     waiting.unregister(key.fileobj)
             if said and report not in ends and not status:
-                raise Failed("the zygote ended before its child")
+                raise ProberFailed("the zygote ended before its child")
             if len(said) > wire.MAX_ANSWER:
                 raise Killed("the child's answer is too long", 0.0)
     if not status:
         raise _Lost
     return bytes(said), *wire.REPORT.unpack(status)
-
-
-def _received(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 64 * 1024)
-    except ConnectionResetError:
-        return b""
 
 
 def _hand_over(file: int, conversation: socket.socket, report: socket.socket) -> _Zygote:
@@ -186,23 +186,26 @@ def _start() -> _Zygote:
 
 def _answer(said: bytes, status: int, seconds: float) -> Answer:
     if status == wire.NOT_STARTED:
-        raise Failed("the zygote could not start a process")
+        raise ProberFailed("the zygote could not start a process")
     if os.WIFSIGNALED(status):
         raise _ended_by(os.WTERMSIG(status), seconds)
     if status != 0:
-        raise Failed(f"the child ended with {os.waitstatus_to_exitcode(status)}; its traceback is in the log")
+        raise ProberFailed(f"the child ended with {os.waitstatus_to_exitcode(status)}; its traceback is in the log")
     line, _, content = said.removeprefix(wire.STARTED).partition(b"\n")
     try:
-        return Answer(wire.message(line), content, seconds)
+        message = wire.message(line)
     except ValueError as error:
-        raise Failed("the answer is not readable") from error
+        raise ProberFailed("the answer is not readable") from error
+    if "invalid" in message:
+        raise InvalidMedia(message["invalid"], seconds)
+    return Answer(message, content, seconds)
 
 
 def _ended_by(number: int, seconds: float) -> Exception:
     """Return the error of a child that a signal ended. Operators and a full memory send SIGKILL and SIGTERM."""
     name = signal.Signals(number).name
     if number in (signal.SIGKILL, signal.SIGTERM):
-        return Failed(f"the child was ended by {name}")
+        return ProberFailed(f"the child was ended by {name}")
     return Killed(f"the child was ended by {name}", seconds)
 
 

@@ -62,18 +62,11 @@ def _shown(transfer: int, value: float) -> float:
     """
     if transfer in _SAME:
         return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
-    light = (_pq(value) if transfer == _PQ else _hlg(value)) / _WHITE
+    if transfer == _PQ:  # in cd/m² (SMPTE ST 2084)
+        power = value ** (32 / 2523)
+        base = max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
+        light = float(10_000 * base ** (16384 / 2610)) / _WHITE
+    else:  # in cd/m², on a screen of 1000 (ITU-R BT.2100)
+        scene = value**2 / 3 if value <= 0.5 else (math.exp((value - 0.55991073) / 0.17883277) + 0.28466892) / 12
+        light = float(1000 * scene**1.2) / _WHITE
     return light if light <= 0.6 else 0.6 + 0.4 * (1 - math.exp((0.6 - light) / 0.4))
-
-
-def _pq(value: float) -> float:
-    """Return the light of a coded value in cd/m² (SMPTE ST 2084)."""
-    power = value ** (32 / 2523)
-    base = max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
-    return float(10_000 * base ** (16384 / 2610))
-
-
-def _hlg(value: float) -> float:
-    """Return the light of a coded value in cd/m², on a screen of 1000 (ITU-R BT.2100)."""
-    scene = value**2 / 3 if value <= 0.5 else (math.exp((value - 0.55991073) / 0.17883277) + 0.28466892) / 12
-    return float(1000 * scene**1.2)

@@ -16,6 +16,7 @@ from PIL import Image
 from imagehost import media
 from imagehost.examining.prober.errors import BROKEN
 from imagehost.examining.stripping import tails
+from imagehost.examining.stripping.gif import colour_table
 from imagehost.examining.stripping.jpeg import MARKER_BEHIND_SCAN
 from imagehost.examining.stripping.rewriting import LARGEST_READ, Overwrites, Source
 from imagehost.media import MediaType
@@ -85,18 +86,18 @@ class _Part(io.RawIOBase):
         return self._position
 
 
-def _where_done(part: Callable[[int], _Part], start: int, end: int, type_: MediaType) -> int | None:
+def _where_done(part: Callable[..., _Part], start: int, end: int, type_: MediaType) -> int | None:
     """Return the position at which a decoder has the whole picture; None where it needs more than there is up to `end`.
 
-    `part` makes the picture, to be read byte by byte from a position on; `start`: of its data.
+    `part` makes the picture, to be read byte by byte from the position `careful` on; `start`: of its data.
     """
     careful = max(end - _CAREFUL, start)
-    first = part(careful)
+    first = part(careful=careful)
     if not _is_decoded(first, type_):
         return None
     if first.reached > careful:
         return first.reached
-    second = part(max(first.reached - _AT_ONCE, start))
+    second = part(careful=max(first.reached - _AT_ONCE, start))
     return second.reached if _is_decoded(second, type_) else None
 
 
@@ -122,21 +123,19 @@ def _jpeg(source: Source, changes: Overwrites) -> None:
     """Blank the rest of each picture: behind an HDR photo is its gain map."""
     start = 0
     while scan := _last_scan(source, start):
-        _blank_scan(source, changes, start, scan)
-        start = scan.end + len(_EOI)
-
-
-def _blank_scan(source: Source, changes: Overwrites, start: int, scan: _Scan) -> None:
-    if scan.is_whole:
-        end = scan.end - _SLACK
-        stop = _where_done(lambda careful: _Part(source, start, end, careful=careful), scan.start, end, media.JPEG)
-    else:
-        stop = _where_equal(scan.start, scan.end, lambda end: _Part(source, start, end, suffix=_EOI), media.JPEG)
-    if stop is not None:
-        tails.check(source, stop, scan.end, slack=_SLACK)
-        changes.fill(stop, scan.end, _FILL)
-        if scan.end == source.size:
-            changes.put(scan.end - len(_EOI), _EOI)
+        end = scan.end
+        if scan.is_whole:
+            part = partial(_Part, source, start, end - _SLACK)
+            stop = _where_done(part, scan.start, end - _SLACK, media.JPEG)
+        else:
+            part = partial(_Part, source, start, suffix=_EOI)
+            stop = _where_equal(scan.start, end, part, media.JPEG)
+        if stop is not None:
+            tails.check(source, stop, end, slack=_SLACK)
+            changes.fill(stop, end, _FILL)
+            if end == source.size:
+                changes.put(end - len(_EOI), _EOI)
+        start = end + len(_EOI)
 
 
 def _last_scan(source: Source, start: int) -> _Scan | None:
@@ -267,13 +266,13 @@ def _blank_chunk(source: Source, changes: Overwrites, kind: int, stop: int, end:
 
 def _gif(source: Source, changes: Overwrites) -> None:
     head = source.exactly(0, 13)
-    position, left = 13 + _colours(head[10]), _MOST_FRAME_PIXELS
+    position, left = 13 + colour_table(head[10]), _MOST_FRAME_PIXELS
     colours = source.read(10, position - 10)
     while (kind := source.read(position, 1)) in {b",", b"!"}:
         data = position + 2
         if kind == b",":
             frame = source.read(position, 10).ljust(10, b"\0")
-            data = position + 11 + _colours(frame[9])
+            data = position + 11 + colour_table(frame[9])
         blocks = _blocks(source, data)
         if kind == b",":
             left -= max(
@@ -283,11 +282,6 @@ def _gif(source: Source, changes: Overwrites) -> None:
                 before = head[:6] + frame[5:9] + colours + b"," + bytes(4) + frame[5:]
                 _blank_blocks(source, changes, before, position + 10, blocks)
         position = blocks[-1] + 1
-
-
-def _colours(flags: int) -> int:
-    """Return how many bytes the table of colours has."""
-    return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
 def _blocks(source: Source, position: int) -> list[int]:
@@ -302,9 +296,7 @@ def _blocks(source: Source, position: int) -> list[int]:
 def _blank_blocks(source: Source, changes: Overwrites, prefix: bytes, start: int, blocks: list[int]) -> None:
     """Blank the blocks behind the one with which a frame is whole, from `start` on and behind `prefix`."""
     end = blocks[-1]
-    stop = _where_done(
-        lambda careful: _Part(source, start, end, careful=careful, prefix=prefix), blocks[0], end, media.GIF
-    )
+    stop = _where_done(partial(_Part, source, start, end, prefix=prefix), blocks[0], end, media.GIF)
     if stop is None:
         return
     first = bisect_left(blocks, stop)

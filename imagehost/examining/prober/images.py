@@ -10,6 +10,7 @@ from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 from imagehost import media
 from imagehost.examining.prober import colours, videos
 from imagehost.examining.prober.errors import BROKEN, believable, check_size
+from imagehost.examining.stripping import gif
 from imagehost.media import FileFacts, MediaType
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
@@ -33,7 +34,7 @@ def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
     """Return the facts of a picture. Raises Refused or one of `errors.BROKEN`."""
     try:
         with _opened(file, type_) as image:
-            width, height = _shown_size(image)
+            width, height = image.size[::-1] if _orientation(image) in _SIDEWAYS else image.size
             counted = getattr(image, "n_frames", 1) if type_ is media.AVIF else 1
     except SyntaxError:
         if type_ is not media.AVIF:
@@ -73,17 +74,12 @@ def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes 
 
 def _coded_colours(file: BinaryIO) -> bytes | None:
     """Return the profile of the code points of a PNG (third edition, 11.3.2.6)."""
-    file.seek(8)
-    while len(head := file.read(8)) == 8 and head[4:] != b"IDAT":
-        if head[4:] == b"cICP" and len(codes := file.read(2)) == 2:
+    for kind, _ in _png_chunks(file):
+        if kind == b"IDAT":
+            break
+        if kind == b"cICP" and len(codes := file.read(2)) == 2:
             return colours.of_codes(*codes)
-        file.seek(int.from_bytes(head[:4], "big") + 4, 1)
     return None
-
-
-def _shown_size(image: Image.Image) -> tuple[int, int]:
-    width, height = image.size
-    return (height, width) if _orientation(image) in _SIDEWAYS else (width, height)
 
 
 def _orientation(image: Image.Image) -> int:
@@ -139,33 +135,33 @@ def measure(file: BinaryIO, type_: MediaType, frames: int) -> tuple[int, int | N
     """Return the number of frames and the milliseconds, None for a still. `frames`: as the decoder counted them."""
     file.seek(0)
     if type_ is media.AVIF:
-        return frames, _sequence_ms(file) if frames > 1 else None
-    if type_ not in _COUNTED:
-        return 1, None
-    delays = _COUNTED[type_](file)
+        if frames <= 1:
+            return frames, None
+        with av.open(file, mode="r", format=type_.demuxer) as container:
+            return frames, None if container.duration is None else believable(container.duration / 1000)
     count, total = 0, 0.0
-    for delay in delays:
+    for delay in _COUNTED[type_](file) if type_ in _COUNTED else ():
         count, total = count + 1, total + delay
     return max(count, 1), believable(total) if count > 1 else None
 
 
-def _sequence_ms(file: BinaryIO) -> int | None:
-    with av.open(file, mode="r", format="mov") as container:
-        return None if container.duration is None else believable(container.duration / 1000)
+def _png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Yield (kind, length) of each chunk before the end, with `file` at its body."""
+    position = 8
+    file.seek(position)
+    while len(head := file.read(8)) == 8 and head[4:] != b"IEND":
+        length, kind = struct.unpack(">I4s", head)
+        yield kind, length
+        position += 12 + length
+        file.seek(position)
 
 
 def _png_delays(file: BinaryIO) -> Iterator[float]:
     """Yield the delay of each `fcTL` in ms (PNG, third edition §11.3.6.2)."""
-    file.seek(8)
-    while len(head := file.read(8)) == 8:
-        length, kind = struct.unpack(">I4s", head)
-        if kind == b"IEND":
-            return
+    for kind, length in _png_chunks(file):
         if kind == b"fcTL":
             numerator, denominator = struct.unpack_from(">HH", file.read(length).ljust(26, b"\0"), 20)
             yield 1000 * numerator / (denominator or 100)
-            length = 0
-        file.seek(length + 4, 1)
 
 
 def _webp_delays(file: BinaryIO) -> Iterator[float]:
@@ -184,27 +180,17 @@ def _webp_delays(file: BinaryIO) -> Iterator[float]:
 def _gif_delays(file: BinaryIO) -> Iterator[float]:
     """Yield the delay of each picture in ms (GIF89a §20, §23), 0 without a Graphic Control Extension."""
     file.seek(10)
-    _skip_colours(file, file.read(3)[0])
+    file.seek(gif.colour_table(file.read(3)[0]), 1)
     delay = 0.0
     while (introducer := file.read(1)) in (b"!", b","):
         if introducer == b",":
             yield delay
             delay = 0.0
-            _skip_colours(file, file.read(9).ljust(9, b"\0")[8])
-            file.seek(1, 1)
+            file.seek(gif.colour_table(file.read(9).ljust(9, b"\0")[8]) + 1, 1)
         elif file.read(1) == b"\xf9":
             delay = 10.0 * struct.unpack_from("<H", file.read(5).ljust(5, b"\0"), 2)[0]
-        _skip_blocks(file)
-
-
-def _skip_colours(file: BinaryIO, flags: int) -> None:
-    if flags & 0x80:
-        file.seek(3 << (flags & 7) + 1, 1)
-
-
-def _skip_blocks(file: BinaryIO) -> None:
-    while (length := file.read(1)) not in (b"\0", b""):
-        file.seek(length[0], 1)
+        while (length := file.read(1)) not in (b"\0", b""):
+            file.seek(length[0], 1)
 
 
 _COUNTED = {media.PNG: _png_delays, media.WEBP: _webp_delays, media.GIF: _gif_delays}

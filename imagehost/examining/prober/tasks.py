@@ -1,6 +1,7 @@
 """The work of a child: probe, examine or render its file."""
 
 import importlib
+import importlib.util
 import io
 import os
 import pkgutil
@@ -16,15 +17,33 @@ from PIL import Image, ImageFile
 
 from imagehost import media
 from imagehost.examining import stripping
-from imagehost.examining.prober import confinement, endings, fonts, images, sniff, sounds, videos, wire
+from imagehost.examining.prober import confinement, endings, images, sounds_and_fonts, videos, wire
 from imagehost.examining.prober.errors import BROKEN, Refused
 from imagehost.examining.stripping import tails
+from imagehost.media import FileFacts, MediaType
+
+if importlib.util.find_spec("pylibmagic") is not None:
+    import pylibmagic  # noqa: F401  # makes `magic` use the libmagic of this wheel instead of the system's
+
+import magic
 
 _ENCODINGS: dict[str, dict[str, Any]] = {  # options of Pillow's encoders
     "WEBP": {"quality": 80, "method": 2, "exif": b"", "xmp": b""},
     "PNG": {"compress_level": 3},
 }
 _NO_DECODERS = {"av.__main__", "av.datasets"}
+_CLEARLY_OTHER = frozenset(
+    """image/svg+xml image/heic image/heic-sequence audio/x-m4a application/zip application/gzip application/pdf
+    application/x-rar application/x-7z-compressed application/java-archive application/x-executable
+    application/x-pie-executable application/x-sharedlib application/x-mach-binary application/x-dosexec
+    application/vnd.microsoft.portable-executable application/x-shockwave-flash application/x-php
+    application/javascript application/json application/x-mpegurl application/vnd.apple.mpegurl application/postscript
+    application/x-shellscript application/x-tar""".split()
+)
+"""Types that refuse a file with one of our signatures. Other contradictions are known mistakes of libmagic: AVIF as
+image/heif, M4V and MSNV as audio/mp4, newer brands as application/octet-stream."""
+
+_magic = magic.Magic(mime=True)
 
 
 def warm_up() -> None:
@@ -35,7 +54,7 @@ def warm_up() -> None:
     for module in pkgutil.walk_packages(av.__path__, "av."):  # PyAV imports some with the first stream of a kind
         if module.name not in _NO_DECODERS:
             importlib.import_module(module.name)
-    sniff.of_head(b"GIF89a")
+    _type_of(b"GIF89a")
     encoded = io.BytesIO()
     for format_ in ("PNG", "JPEG", "WEBP", "GIF"):
         encoded.seek(0)
@@ -49,22 +68,29 @@ def serve(file: int, conversation: socket.socket) -> None:
         request = wire.message(asked.readline(wire.MAX_LINE))
         content = b""
         try:
-            if request["task"] == "probe":
-                with os.fdopen(file, "r+b") as probed:
-                    answer = _probe(probed)
-            elif request["task"] in _EXAMINED:
-                with os.fdopen(file, "rb") as examined:
-                    answer = _EXAMINED[request["task"]](examined)
-            else:
-                with os.fdopen(file, "rb") as rendered:
-                    answer, content = _render(rendered, request)
+            with os.fdopen(file, "r+b" if request["task"] == "probe" else "rb") as opened:
+                if request["task"] == "render":
+                    answer, content = _render(opened, request)
+                else:
+                    answer = asdict(_EXAMINED[request["task"]](opened))
         except Refused as refusal:
             answer = {"invalid": str(refusal)[:1000]}
         conversation.sendall(wire.line(answer) + content)
 
 
-def _probe(file: BinaryIO) -> wire.Message:
-    type_ = sniff.of_head(file.read(media.HEAD_LENGTH))
+def _type_of(head: bytes) -> MediaType:
+    """Return the claimed type by the first `media.HEAD_LENGTH` bytes; libmagic may veto it. Raises Refused."""
+    first = _magic.from_buffer(head)
+    found = media.of_signature(head)
+    if found is None:
+        raise Refused(f"no signature of an allowed type (libmagic: {first})")
+    if first.startswith("text/") or first in _CLEARLY_OTHER:
+        raise Refused(f"looks like {found.mime}, but libmagic knows it as {first}")
+    return found
+
+
+def _probe(file: BinaryIO) -> FileFacts:
+    type_ = _type_of(file.read(media.HEAD_LENGTH))
     if type_.is_video:
         confinement.keep_to_video_memory()
     try:
@@ -74,25 +100,25 @@ def _probe(file: BinaryIO) -> wire.Message:
         raise Refused(f"{type_.mime}: {error}") from error
     file.flush()
     with _broken_is_refused(type_.mime):
-        return asdict(videos.facts(file, type_) if type_.is_video else images.facts(file, type_))
+        return videos.facts(file, type_) if type_.is_video else images.facts(file, type_)
 
 
-def _examine_sound(file: BinaryIO) -> wire.Message:
+def _sound(file: BinaryIO) -> FileFacts:
     confinement.keep_to_video_memory()
     with _broken_is_refused("sound"):
         tails.refuse_archive(file)
         file.seek(0)
-        return asdict(sounds.facts(file, file.read(media.HEAD_LENGTH)))
+        return sounds_and_fonts.sound(file, file.read(media.HEAD_LENGTH))
 
 
-def _examine_font(file: BinaryIO) -> wire.Message:
+def _font(file: BinaryIO) -> FileFacts:
     with _broken_is_refused("font"):
         tails.refuse_archive(file)
         file.seek(0)
-        return asdict(fonts.facts(file.read()))
+        return sounds_and_fonts.font(file.read())
 
 
-_EXAMINED = {"sound": _examine_sound, "font": _examine_font}
+_EXAMINED = {"probe": _probe, "sound": _sound, "font": _font}
 
 
 def _render(file: BinaryIO, request: wire.Message) -> tuple[wire.Message, bytes]:

@@ -5,6 +5,8 @@ thumbnails, and bytes outside of any part. A picture's orientation, colour profi
 module for each container. It reads the whole file before it writes, so a refused file is unchanged.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 from imagehost import media
@@ -13,14 +15,14 @@ from imagehost.examining.stripping.rewriting import ForeignBytes, Malformed, Ref
 
 __all__ = ["ForeignBytes", "Malformed", "Refusal", "TooManyParts", "strip"]
 
-_STRIPPERS = {
+_STRIPPERS: dict[media.MediaType, Callable[[BinaryIO], None]] = {
     media.JPEG: jpeg.strip,
     media.PNG: png.strip,
     media.WEBP: webp.strip,
     media.GIF: gif.strip,
-    media.AVIF: isobmff.strip_image,
-    media.MP4: isobmff.strip_video,
-    media.MOV: isobmff.strip_video,
+    media.AVIF: partial(isobmff.strip, is_image=True),
+    media.MP4: isobmff.strip,
+    media.MOV: isobmff.strip,
     media.WEBM: ebml.strip,
 }
 

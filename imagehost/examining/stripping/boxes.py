@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from imagehost.examining.stripping import icc
 from imagehost.examining.stripping.rewriting import Malformed, Overwrites, Source
 
 _HEADER, _LONG_HEADER = 8, 16  # bytes
+_PROFILES = {b"prof", b"rICC"}
 
 
 class Box(NamedTuple):
@@ -53,6 +55,17 @@ def discard(blank: Overwrites, box: Box) -> None:
     """Turn the box into a `free` box of equal size (8.1.2)."""
     blank.put(box.start + 4, b"free")
     blank.fill(box.body, box.end)
+
+
+def clean_colours(source: Source, blank: Overwrites, colr: Box) -> None:
+    """Clean the profile in a colour box (12.1.5) of a picture or track."""
+    if source.read(colr.body, 4) not in _PROFILES:
+        return
+    profile = icc.cleaned(source.whole(colr.body + 4, colr.end, most=icc.LARGEST))
+    if profile is None:
+        discard(blank, colr)
+    else:
+        blank.put(colr.body + 4, profile)
 
 
 class Numbers:

@@ -162,21 +162,17 @@ class _Walk:
                 break
             if element.unsized:
                 raise Malformed(f"an element without a size at byte {start}")
-            self._of_cluster(element)
+            if element.identity == _BLOCK_GROUP:
+                self._group(element)
+            elif element.identity not in _OF_CLUSTER or (
+                element.identity == _SIMPLE_BLOCK and self._track_of(element) not in self.kept
+            ):
+                self._void(element)
             start = element.end
         if cluster.unsized:
             return start
         self.blank.fill(start, end)
         return cluster.end
-
-    def _of_cluster(self, element: _Element) -> None:
-        if element.identity not in _OF_CLUSTER:
-            self._void(element)
-        elif element.identity == _SIMPLE_BLOCK:
-            if self._track_of(element) not in self.kept:
-                self._void(element)
-        elif element.identity == _BLOCK_GROUP:
-            self._group(element)
 
     def _group(self, group: _Element) -> None:
         """Void a group without a block of a kept track. Where the file ends in it, what is no element is blanked."""

@@ -5,16 +5,16 @@ Apple's. The index of pictures (CIPA DC-X007, "MPF") leads to the gain map. What
 mark is written of these.
 """
 
-import math
 import struct
 from xml.etree import ElementTree
+
+from imagehost.examining.stripping import exif
 
 XMP = b"http://ns.adobe.com/xap/1.0/\x00"
 ISO = b"urn:iso:std:iso:ts:21496:-1\x00"
 INDEX = b"MPF\x00"
 INDEX_LENGTH = 86  # bytes of the index of two pictures, as `index` writes it
 _MOST_PICTURES = 16
-_ENTRY = struct.Struct(">HHI4s")  # of a directory of TIFF: tag, type, count, value
 
 _ADOBE, _APPLE, _PIXELS = "hdrgm", "HDRGainMap", "apdi"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -41,16 +41,13 @@ _LARGEST_NUMBER = 2.0**32
 def offsets(body: bytes) -> list[int]:
     """Return the positions of pictures behind the first, from the header of the index on. Empty where it is broken."""
     tiff = body.removeprefix(INDEX)
-    order = {b"MM\x00*": ">", b"II*\x00": "<"}.get(tiff[:4])
+    order = exif.byte_order(tiff)
     if order is None or len(body) < INDEX_LENGTH:
         return []
-    (start,) = struct.unpack_from(order + "I", tiff, 4)
-    if start + 2 > len(tiff):
-        return []
-    (count,) = struct.unpack_from(order + "H", tiff, start)
-    for position in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
-        tag, _, length, at = struct.unpack_from(order + "HHII", tiff, position)
+    (directory,) = struct.unpack_from(order + "I", tiff, 4)
+    for tag, _, length, value in exif.directory(tiff, order, directory):
         if tag == 0xB002:
+            (at,) = struct.unpack(order + "I", value)
             stop = min(at + min(length, 16 * _MOST_PICTURES), len(tiff) - 15)
             return [struct.unpack_from(order + "I", tiff, entry + 8)[0] for entry in range(at + 16, stop, 16)]
     return []
@@ -58,11 +55,10 @@ def offsets(body: bytes) -> list[int]:
 
 def index(primary: int, gain_map: int, offset: int) -> bytes:
     """Return the index of a photo and its gain map. `offset`: the position of the second, from the index' header on."""
-    head = b"MM\x00*" + struct.pack(">IH", 8, 3)
-    tags = (0xB000, 7, 4, b"0100"), (0xB001, 4, 1, struct.pack(">I", 2)), (0xB002, 7, 32, struct.pack(">I", 50))
+    tags = [(0xB000, 7, 4, b"0100"), (0xB001, 4, 1, struct.pack(">I", 2)), (0xB002, 7, 32, struct.pack(">I", 50))]
     first, second = (0x30000, primary, 0, 0, 0), (0, gain_map, offset, 0, 0)
-    directory = b"".join(_ENTRY.pack(*tag) for tag in tags) + bytes(4)
-    return INDEX + head + directory + struct.pack(">IIIHH", *first) + struct.pack(">IIIHH", *second)
+    pictures = struct.pack(">IIIHH", *first) + struct.pack(">IIIHH", *second)
+    return INDEX + b"MM\x00*" + struct.pack(">I", 8) + exif.written_directory(tags) + pictures
 
 
 def of_primary(packet: bytes, *, length: int) -> bytes | None:
@@ -180,59 +176,3 @@ def iso_metadata(body: bytes) -> bytes | None:
     if not all(below) or any(abs(one / other) > _LARGEST_NUMBER for one, other in zip(above, below, strict=True)):
         return None
     return body[: start + struct.calcsize(form)]
-
-
-_EXIF_TAG, _NOTE_TAG, _HEADROOM_TAG, _GAIN_TAG = 0x8769, 0x927C, 33, 48
-_NOTE = b"Apple iOS\x00\x00\x01MM"
-_UNDEFINED, _SIGNED_RATIONAL, _LONG, _SHORT, _ORIENTATION_TAG = 7, 10, 4, 3, 0x0112
-
-
-def headroom(tiff: bytes) -> tuple[int, int, int, int] | None:
-    """Return the two fractions in Apple's maker note by which the gain map is scaled; None where there are none."""
-    if tiff[:4] != b"MM\x00*" or len(tiff) < 8:
-        return None
-    exif = _value(tiff, int.from_bytes(tiff[4:8], "big"), _EXIF_TAG)
-    note = None if exif is None else _value(tiff, exif, _NOTE_TAG)
-    if note is None or not tiff.startswith(_NOTE, note):
-        return None
-    note_body = tiff[note:]
-    places = [_value(note_body, len(_NOTE), tag) for tag in (_HEADROOM_TAG, _GAIN_TAG)]
-    fractions: list[int] = []
-    for place in places:
-        if place is None or place + 8 > len(note_body):
-            return None
-        fractions += struct.unpack_from(">ii", note_body, place)
-    first, first_part, second, second_part = fractions
-    if not (first_part and second_part and math.hypot(first / first_part, second / second_part) < 100):
-        return None
-    return first, first_part, second, second_part
-
-
-def _value(tiff: bytes, start: int, tag: int) -> int | None:
-    """Return the value of a tag in the big-endian directory at `start`: a position if it has over four bytes."""
-    if start + 2 > len(tiff):
-        return None
-    (count,) = struct.unpack_from(">H", tiff, start)
-    for position in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
-        found, _, _, value = struct.unpack_from(">HHII", tiff, position)
-        if found == tag:
-            return int(value)
-    return None
-
-
-def exif(orientation: int, fractions: tuple[int, int, int, int]) -> bytes:
-    """Return a TIFF of the orientation and of a maker note with the fractions of `headroom`, and nothing else."""
-    rationals = struct.pack(">4i", *fractions)
-    entries = [(_HEADROOM_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 44)),
-               (_GAIN_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 52))]  # fmt: skip
-    note = _NOTE + _directory(entries) + rationals
-    first = _directory([
-        (_ORIENTATION_TAG, _SHORT, 1, struct.pack(">HH", orientation, 0)),
-        (_EXIF_TAG, _LONG, 1, struct.pack(">I", 38)),
-    ])  # fmt: skip
-    second = _directory([(_NOTE_TAG, _UNDEFINED, len(note), struct.pack(">I", 56))])
-    return b"MM\x00*" + struct.pack(">I", 8) + first + second + note
-
-
-def _directory(entries: list[tuple[int, int, int, bytes]]) -> bytes:
-    return struct.pack(">H", len(entries)) + b"".join(_ENTRY.pack(*entry) for entry in entries) + bytes(4)

@@ -7,9 +7,8 @@ files, and all tracks but pictures and sound, in which cameras record positions,
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from imagehost.examining.stripping import isobmff_colours
 from imagehost.examining.stripping import isobmff_samples as samples
-from imagehost.examining.stripping.boxes import Box, children, discard
+from imagehost.examining.stripping.boxes import Box, children, clean_colours, discard
 from imagehost.examining.stripping.isobmff_samples import Coverage, Defaults, Run
 from imagehost.examining.stripping.nal_units import Layout, Units
 from imagehost.examining.stripping.rewriting import Malformed, Overwrites, Source
@@ -32,8 +31,10 @@ _KEPT = {
 _KEPT_OF = {kind: {names[i : i + 4] for i in range(0, len(names), 5)} for kind, names in _KEPT.items()}
 _PICTURE_OR_SOUND = {b"vide", b"soun", b"auxv", b"pict"}
 _DATED = {b"mvhd", b"tkhd", b"mdhd"}
-_HEADLESS = 8  # bytes of version, flags and count before the entries of dref
-_HANDLER_NAME = 24  # bytes of hdlr before the name
+_CONTAINERS = {b"mdia", b"minf", b"dinf", b"stbl", b"tref"}  # of a track
+_ENTRIES = 8  # bytes of version, flags and count before the entries of dref and stsd
+_VISUAL = 78  # bytes of a sample entry of pictures before its boxes
+HANDLER_NAME = 24  # bytes of hdlr before the name
 
 
 @dataclass
@@ -142,23 +143,46 @@ def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
         return
     movie.kept.add(identity)
     _samples(source, tables, movie, identity, is_sound=handler == b"soun")
-    for box in _kept(source, blank, trak, trak.body):
-        if box.kind == b"tkhd":
+    _clean(source, blank, trak)
+
+
+def _clean(source: Source, blank: Overwrites, parent: Box) -> None:
+    """Clean a track, or a container in it: times, names of handlers, profiles, references, and what is not listed."""
+    for box in _kept(source, blank, parent, parent.body):
+        if box.kind in _DATED:
             _blank_times(source, blank, box)
-        elif box.kind == b"tref":
-            _kept(source, blank, box, box.body)  # references to removed tracks
-        elif box.kind == b"mdia":
-            _media(source, blank, box)
+        elif box.kind == b"hdlr":
+            blank.fill(box.body + HANDLER_NAME, box.end)
+        elif box.kind == b"dref":  # the flags of an entry mean "this file"; paths and addresses of others go
+            for entry in _kept(source, blank, box, box.body + _ENTRIES):
+                blank.fill(entry.body + 4, entry.end)
+        elif box.kind == b"stsd":
+            _clean_profiles(source, blank, box)
+        elif box.kind in _CONTAINERS:
+            _clean(source, blank, box)
+
+
+def _clean_profiles(source: Source, blank: Overwrites, stsd: Box) -> None:
+    """Clean the profiles in the sample entries of pictures; no decoder finds one behind a broken box."""
+    try:
+        for entry in children(source, stsd.body + _ENTRIES, stsd.end):
+            for box in children(source, entry.body + _VISUAL, entry.end):
+                if box.kind == b"colr":
+                    clean_colours(source, blank, box)
+    except Malformed:
+        return
 
 
 def _samples(source: Source, tables: Box, movie: Movie, track: int, *, is_sound: bool) -> None:
-    in_bytes = 0
+    in_bytes, sizes = 0, []
     for box in children(source, tables.body, tables.end):
         if box.kind == b"stsd" and is_sound:
             in_bytes = samples.bytes_of_sound(source, box)
         elif box.kind == b"stsd":
             movie.layouts.setdefault(track, movie.units.entries(box))
-    size = samples.one_size(source, tables) if is_sound else 0
+        elif box.kind == b"stsz" and is_sound:
+            sizes.append(source.number(box.body + 4, 4))
+    size = sizes[0] if sizes else 0  # the one of all samples, which in QuickTime's sound may not be in bytes; 0: differ
     for run in samples.of_tables(source, tables):
         if size:  # perhaps not in bytes
             length = (run.end - run.start) // size * max(size, in_bytes)
@@ -173,35 +197,6 @@ def _identity(source: Source, trak: Box) -> int:
         if box.kind == b"tkhd":
             return source.number(box.body + (20 if source.number(box.body, 1) == 1 else 12), 4)
     return 0
-
-
-def _media(source: Source, blank: Overwrites, media: Box) -> None:
-    for box in _kept(source, blank, media, media.body):
-        if box.kind == b"mdhd":
-            _blank_times(source, blank, box)
-        elif box.kind == b"hdlr":
-            blank.fill(box.body + _HANDLER_NAME, box.end)
-        elif box.kind == b"minf":
-            for part in _kept(source, blank, box, box.body):
-                if part.kind == b"hdlr":
-                    blank.fill(part.body + _HANDLER_NAME, part.end)
-                elif part.kind == b"dinf":
-                    _references(source, blank, part)
-                elif part.kind == b"stbl":
-                    _tables(source, blank, part)
-
-
-def _tables(source: Source, blank: Overwrites, stbl: Box) -> None:
-    for table in _kept(source, blank, stbl, stbl.body):
-        if table.kind == b"stsd":
-            isobmff_colours.clean_entries(source, blank, table)
-
-
-def _references(source: Source, blank: Overwrites, dinf: Box) -> None:
-    """Blank the entries' paths and addresses of other files; their flags mean "this file"."""
-    for table in _kept(source, blank, dinf, dinf.body):
-        for entry in _kept(source, blank, table, table.body + _HEADLESS):
-            blank.fill(entry.body + 4, entry.end)
 
 
 def _blank_times(source: Source, blank: Overwrites, box: Box) -> None:

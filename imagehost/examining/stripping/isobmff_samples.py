@@ -75,7 +75,12 @@ class Coverage:
 
     def rest(self, boxes: list[Box]) -> Iterator[tuple[int, int]]:
         """Yield the parts of the bodies of `boxes`, which are in the file's order, that nothing occupies."""
-        ranges = self._sorted()
+        if self._open:
+            found = chain(self._ranges, self._open)
+            starts = sorted(chain((both >> 64 for both in found), self._marks, [self._size]))
+            for start, end in ((both >> 64, both & _LOW) for both in self._open):
+                self._ranges.append(start << 64 | min(end, starts[bisect_right(starts, start)]))
+        ranges = ((found >> 64, found & _LOW) for found in sorted(self._ranges))
         start, end = next(ranges, _NONE)
         for box in boxes:
             position = box.body
@@ -88,14 +93,6 @@ class Coverage:
                 start, end = next(ranges, _NONE)
             if position < box.end:
                 yield position, box.end
-
-    def _sorted(self) -> Iterator[tuple[int, int]]:
-        if self._open:
-            found = chain(self._ranges, self._open)
-            starts = sorted(chain((both >> 64 for both in found), self._marks, [self._size]))
-            for start, end in ((both >> 64, both & _LOW) for both in self._open):
-                self._ranges.append(start << 64 | min(end, starts[bisect_right(starts, start)]))
-        return ((found >> 64, found & _LOW) for found in sorted(self._ranges))
 
 
 _LOW = (1 << 64) - 1
@@ -120,14 +117,6 @@ def of_tables(source: Source, stbl: Box) -> Iterator[Run]:
             position += length
         if not remaining.left:
             return
-
-
-def one_size(source: Source, stbl: Box) -> int:
-    """Return the one size of all samples, which in QuickTime's sound may not be in bytes; 0 where they differ."""
-    for box in children(source, stbl.body, stbl.end):
-        if box.kind == b"stsz":
-            return source.number(box.body + 4, 4)
-    return 0
 
 
 def bytes_of_sound(source: Source, stsd: Box) -> int:
@@ -260,7 +249,11 @@ def of_fragment(source: Source, found: Fragment, truns: list[Box]) -> Iterator[R
         start, length = numbers.position, 4 * len(fields) * count
         if start + length > trun.end:
             raise Malformed(f"a run of {count} samples at byte {trun.start}")
-        for sizes in _sizes_of_run(source, start, count, fields) if flags & _SIZES else [repeat(found.size, count)]:
+        tables: Iterable[Iterable[int]] = [repeat(found.size, count)]
+        if flags & _SIZES:
+            rows = _numbers(source, start, len(fields) * count, 4)
+            tables = (some[fields.index(_SIZES) :: len(fields)] for some in rows)
+        for sizes in tables:
             end = position + (sum(sizes) if flags & _SIZES else found.size * count)
             yield Run(position, end, sizes, found.entry)
             position = end
@@ -277,8 +270,3 @@ def count_from_moof(source: Source, blank: Overwrites, tfhd: Box, truns: list[Bo
             blank.put(trun.body + 8, offset.to_bytes(4, "big", signed=True))
         elif not number:
             raise Malformed(f"a fragment that only follows a removed one at byte {tfhd.start}")
-
-
-def _sizes_of_run(source: Source, start: int, count: int, fields: list[int]) -> Iterator["array[int]"]:
-    for rows in _numbers(source, start, len(fields) * count, 4):
-        yield rows[fields.index(_SIZES) :: len(fields)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from imagehost import media
-from imagehost.examining.stripping import gain_maps, icc, orientation, tails
+from imagehost.examining.stripping import exif, gain_maps, icc, tails
 from imagehost.examining.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
@@ -193,14 +193,14 @@ class _Walk:
 
     def _exif(self, start: int, end: int, tiff: bytes) -> None:
         """Keep the orientation of the first Exif segment that has one, and what Apple's gain map needs."""
-        turned, room = orientation.of_tiff(tiff), len(tiff)
-        headroom = gain_maps.headroom(tiff) if self.gain_map else None
+        turned, room = exif.orientation(tiff), len(tiff)
+        headroom = exif.headroom(tiff) if self.gain_map else None
         if self.oriented or not (turned or headroom):
             return
         self.oriented = True
-        content = gain_maps.exif(turned or 1, headroom) if headroom else b""
+        content = exif.of_headroom(turned or 1, headroom) if headroom else b""
         if turned and not 0 < len(content) <= room:
-            content = orientation.tiff(turned, room=room)
+            content = exif.of_orientation(turned, room=room)
         self._replace(start, end, _APP1, _EXIF + content)
 
     def _mark(self, gain_map: "_GainMap", start: int, end: int, body: bytes) -> None:

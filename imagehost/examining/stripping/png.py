@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Container
 from typing import BinaryIO
 
-from imagehost.examining.stripping import icc, orientation, tails
+from imagehost.examining.stripping import exif, icc, tails
 from imagehost.examining.stripping.rewriting import Malformed, Plan, Source
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -51,8 +51,10 @@ def _walk(source: Source, plan: Plan) -> None:
             plan.keep(position, min(end, source.size))
         elif kind == b"iCCP" and not is_profiled and b"IDAT" not in seen:
             is_profiled = _keep_profile(source, plan, position, end)
-        elif kind == b"eXIf":
-            _keep_orientation(source, plan, position, end)
+        elif kind == b"eXIf" and (
+            turned := exif.orientation(source.read(position + 8, min(length, exif.READ_AT_MOST)))
+        ):
+            plan.replace(position, end, _chunk(b"eXIf" + exif.of_orientation(turned, room=length)))
         seen.add(kind)
         position = end
         if kind == b"IEND":
@@ -95,7 +97,7 @@ def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
             return False
         new = head + (packed[: len(packed) - rest] if clean == profile else _packed(clean))
         if len(new) <= len(chunk):
-            plan.replace(start, end, (len(new) - 4).to_bytes(4, "big") + new + zlib.crc32(new).to_bytes(4, "big"))
+            plan.replace(start, end, _chunk(new))
             return True
     raise Malformed("a colour profile that would become longer without its private tags")
 
@@ -117,8 +119,6 @@ def _packed(profile: bytes) -> bytes:
     return packing.compress(profile) + packing.flush()
 
 
-def _keep_orientation(source: Source, plan: Plan, start: int, end: int) -> None:
-    length = end - start - 12
-    if turned := orientation.of_tiff(source.read(start + 8, min(length, orientation.READ_AT_MOST))):
-        body = b"eXIf" + orientation.tiff(turned, room=length)
-        plan.replace(start, end, (len(body) - 4).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big"))
+def _chunk(kind_and_body: bytes) -> bytes:
+    length, checksum = len(kind_and_body) - 4, zlib.crc32(kind_and_body)
+    return length.to_bytes(4, "big") + kind_and_body + checksum.to_bytes(4, "big")

@@ -107,17 +107,12 @@ class Source:
         self._window_start = position
 
 
-class _Range(NamedTuple):
-    start: int
-    end: int
-
-
 class Overwrites:
     """Ranges to fill with one byte, then literal bytes over them, all cut at the file's end."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._ranges: dict[int, list[_Range]] = {}
+        self._ranges: dict[int, list[tuple[int, int]]] = {}
         self._literals: list[tuple[int, bytes]] = []
         self._pieces_left = _MOST
 
@@ -125,7 +120,7 @@ class Overwrites:
         end = min(end, self._source.size)
         if start < end:
             self._count()
-            self._ranges.setdefault(byte, []).append(_Range(start, end))
+            self._ranges.setdefault(byte, []).append((start, end))
 
     def put(self, start: int, content: bytes) -> None:
         if content := content[: max(0, self._source.size - start)]:
@@ -140,22 +135,17 @@ class Overwrites:
     def apply(self, file: BinaryIO) -> None:
         """Write the changes; bytes that are right already are not written."""
         for byte, ranges in sorted(self._ranges.items()):
-            for start, end in _merged(ranges):
+            merged: list[tuple[int, int]] = []  # so that overlapping ranges cost one write
+            for start, end in sorted(ranges):
+                if merged and start <= merged[-1][1]:
+                    merged[-1] = merged[-1][0], max(merged[-1][1], end)
+                else:
+                    merged.append((start, end))
+            for start, end in merged:
                 for position in range(start, end, LARGEST_READ):
                     _put(file, position, bytes([byte]) * min(LARGEST_READ, end - position))
         for start, content in self._literals:
             _put(file, start, content)
-
-
-def _merged(ranges: list[_Range]) -> list[_Range]:
-    """Return sorted and disjoint ranges, so that overlapping ones cost one write."""
-    merged: list[_Range] = []
-    for found in sorted(ranges):
-        if merged and found.start <= merged[-1].end:
-            merged[-1] = _Range(merged[-1].start, max(merged[-1].end, found.end))
-        else:
-            merged.append(found)
-    return merged
 
 
 def _put(file: BinaryIO, start: int, content: bytes) -> None:
@@ -216,17 +206,12 @@ class Plan:
                 file.seek(written)
                 file.write(piece.content)
                 written += len(piece.content)
-            else:
-                if piece.start != written:
-                    _move(file, piece, written)
-                written += piece.end - piece.start
+                continue
+            # Towards the start, in chunks: a chunk never overwrites unread bytes.
+            for position in range(piece.start, piece.end, LARGEST_READ) if piece.start != written else ():
+                file.seek(position)
+                chunk = file.read(min(LARGEST_READ, piece.end - position))
+                file.seek(written + position - piece.start)
+                file.write(chunk)
+            written += piece.end - piece.start
         file.truncate(written)
-
-
-def _move(file: BinaryIO, piece: _Piece, to: int) -> None:
-    """Move a piece towards the start, in chunks: a chunk never overwrites unread bytes."""
-    for position in range(piece.start, piece.end, LARGEST_READ):
-        file.seek(position)
-        chunk = file.read(min(LARGEST_READ, piece.end - position))
-        file.seek(to + position - piece.start)
-        file.write(chunk)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from imagehost.examining.stripping import icc, orientation, tails
+from imagehost.examining.stripping import exif, icc, tails
 from imagehost.examining.stripping.rewriting import Malformed, Plan, Source
 
 _HEADER, _CHUNK, _FRAME = 12, 8, 16  # bytes: of the file, of a chunk, of ANMF's own fields
@@ -49,31 +49,19 @@ class _Walk:
         self.plan = Plan(source)
         self.seen: set[bytes] = set()
         chunks = list(_chunks(source, _HEADER, end))
-        self.turned = self._orientation(chunks)
-        self.profile = self._profile(chunks)
+        # Decoders read the first Exif and the first profile, and only if VP8X comes first.
+        first = {chunk.kind: chunk for chunk in reversed(chunks)} if chunks and chunks[0].kind == b"VP8X" else {}
+        self.turned: int | None = None
+        self.profile: bytes | None = None
+        if found := first.get(b"EXIF"):
+            tiff = source.read(found.body, min(found.end - found.body, exif.READ_AT_MOST))
+            self.turned = exif.orientation(tiff.removeprefix(_EXIF_PREFIX))
+        if found := first.get(b"ICCP"):
+            self.profile = icc.cleaned(source.whole(found.body, found.end, most=icc.LARGEST))
         for chunk in chunks:
             self._chunk(chunk)
         if not self.seen & {*_IMAGES, b"ANMF"}:
             raise Malformed("has no image")
-
-    def _orientation(self, chunks: list[_Chunk]) -> int | None:
-        """Return the orientation of the first Exif chunk, which decoders read only if VP8X comes first."""
-        if not chunks or chunks[0].kind != b"VP8X":
-            return None
-        for chunk in chunks:
-            if chunk.kind == b"EXIF":
-                length = min(chunk.end - chunk.body, orientation.READ_AT_MOST)
-                return orientation.of_tiff(self.source.read(chunk.body, length).removeprefix(_EXIF_PREFIX))
-        return None
-
-    def _profile(self, chunks: list[_Chunk]) -> bytes | None:
-        """Return the first colour profile, cleaned, which decoders read only if VP8X comes first."""
-        if not chunks or chunks[0].kind != b"VP8X":
-            return None
-        for chunk in chunks:
-            if chunk.kind == b"ICCP":
-                return icc.cleaned(self.source.whole(chunk.body, chunk.end, most=icc.LARGEST))
-        return None
 
     def _chunk(self, chunk: _Chunk) -> None:
         once = chunk.kind not in self.seen
@@ -84,7 +72,7 @@ class _Walk:
             self._frame(chunk)
         elif chunk.kind == b"EXIF" and once and self.turned:
             room = (chunk.end - chunk.body) // 2 * 2  # an odd length needs another byte
-            tiff = orientation.tiff(self.turned, room=room)
+            tiff = exif.of_orientation(self.turned, room=room)
             self.plan.replace(chunk.start, chunk.next, b"EXIF" + len(tiff).to_bytes(4, "little") + tiff)
         elif chunk.kind == b"ICCP" and once and self.profile is not None:
             self.plan.keep(chunk.start, chunk.body)

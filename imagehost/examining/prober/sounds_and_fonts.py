@@ -1,17 +1,28 @@
-"""Fonts: signature and table directory. Runs in the confined child.
+"""Sounds, by PyAV: signature and a test decode. Fonts: signature and table directory. Runs in the confined child.
 
-Profiles accept fonts, the image host does not. Browsers check the content of tables before they use them.
+Profiles accept these, the image host does not. Browsers check the content of a font's tables before they use them.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import BinaryIO
 
-from imagehost.examining.prober.errors import Refused
+import av
+from av.container import InputContainer
+from av.stream import Disposition
+
+from imagehost.examining.prober.errors import Refused, believable
 from imagehost.media import FileFacts
+
+_PACKETS = 50  # to look for sound in
+_ENOUGH = 3  # packets with sound: random bytes seldom hold so many
+_MP3, _OGG, _WAV, _M4A = ("audio/mpeg", "mp3"), ("audio/ogg", "ogg"), ("audio/wav", "wav"), ("audio/mp4", "mov")
+"""MIME type, and FFmpeg's name of the container."""
+_M4A_BRANDS = frozenset({b"M4A ", b"M4B ", b"mp41", b"mp42", b"isom", b"iso2", b"iso5", b"iso6", b"dash"})
 
 MAX_TABLES = 100
 MAX_UNPACKED = 16 * 1024 * 1024  # bytes of all tables together
@@ -34,7 +45,54 @@ class _Table:
     unpacked: int
 
 
-def facts(content: bytes) -> FileFacts:
+def sound(file: BinaryIO, head: bytes) -> FileFacts:
+    """Return the facts of a sound, of which some must decode. Raises Refused or one of `errors.BROKEN`."""
+    type_ = _of_signature(head)
+    if type_ is None:
+        raise Refused("no signature of a sound")
+    mime, format_ = type_
+    file.seek(0)
+    with av.open(file, mode="r", format=format_) as container:
+        if any(not stream.disposition & Disposition.attached_pic for stream in container.streams.video):
+            raise Refused(f"{mime}: a video, not a sound")
+        _check_sound(container)
+        microseconds: int | None = container.duration
+        return FileFacts(mime, duration_ms=believable(microseconds / 1000) if microseconds else None)
+
+
+def _of_signature(head: bytes) -> tuple[str, str] | None:
+    """Return the type by signature. MPEG audio starts with a tag or a frame of layer III (ISO/IEC 11172-3 §2.4.1.3)."""
+    if head.startswith(b"OggS\0"):
+        return _OGG
+    if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
+        return _WAV
+    if head[4:8] == b"ftyp":
+        return _M4A if head[8:12] in _M4A_BRANDS else None
+    if head.startswith(b"ID3"):
+        return _MP3
+    is_frame = len(head) > 2 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2 and head[2] & 0xF0 not in (0, 0xF0)
+    return _MP3 if is_frame else None
+
+
+def _check_sound(container: InputContainer) -> None:
+    """Refuse a file unless most of its first packets of sound decode; a short sound may have one."""
+    if not container.streams.audio:
+        raise Refused("no sound in it")
+    stream = container.streams.audio[0]
+    stream.codec_context.thread_count = 1  # a child may not start threads
+    sounding = broken = 0
+    for number, packet in enumerate(container.demux(stream)):
+        if sounding >= _ENOUGH or number >= _PACKETS:
+            break
+        try:
+            sounding += any(frame.samples for frame in packet.decode())
+        except av.InvalidDataError:
+            broken += 1
+    if not sounding or broken > sounding:
+        raise Refused(f"{sounding} packets of sound can be decoded, {broken} cannot")
+
+
+def font(content: bytes) -> FileFacts:
     """Return the facts of a font. Raises Refused, struct.error, zlib.error."""
     signature = content[:4]
     if signature == b"wOFF":
@@ -44,15 +102,11 @@ def facts(content: bytes) -> FileFacts:
         _check_woff2(content)
         return FileFacts("font/woff2")
     if signature in _SHAPES:
-        _check_head(_sane(_plain_tables(content), 12, len(content)), content)
+        records = _records(struct.unpack_from(">H", content, 4)[0], start=12, length=16)
+        entries = (struct.unpack_from(">4sIII", content, at) for at in records)
+        _check_tables((_Table(tag, offset, length, length) for tag, _, offset, length in entries), 12, content)
         return FileFacts("font/otf" if signature == b"OTTO" else "font/ttf")
     raise Refused("no signature of a font")
-
-
-def _plain_tables(content: bytes) -> Iterator[_Table]:
-    for at in _records(struct.unpack_from(">H", content, 4)[0], start=12, length=16):
-        tag, _, offset, length = struct.unpack_from(">4sIII", content, at)
-        yield _Table(tag, offset, length, length)
 
 
 def _check_woff(content: bytes) -> None:
@@ -66,7 +120,7 @@ def _check_woff(content: bytes) -> None:
         if packed > original:
             raise Refused("a WOFF table that is larger when packed")
         tables.append(_Table(tag, offset, packed, original))
-    _check_head(_sane(iter(tables), 44, len(content)), content)
+    _check_tables(tables, 44, content)
 
 
 def _check_woff2(content: bytes) -> None:
@@ -98,20 +152,17 @@ def _records(count: int, *, start: int, length: int) -> range:
     return range(start, start + count * length, length)
 
 
-def _sane(tables: Iterator[_Table], start: int, end: int) -> dict[bytes, _Table]:
+def _check_tables(tables: Iterable[_Table], start: int, content: bytes) -> None:
+    """Check the tables, whose data is from `start` on, and the mark in `head`."""
     found = {table.tag: table for table in tables}
     for tag, table in found.items():
         if not all(0x20 <= byte < 0x7F for byte in tag):
             raise Refused("a table without a name")
-        if table.offset < start or table.offset + table.length > end:
+        if table.offset < start or table.offset + table.length > len(content):
             raise Refused("a table outside of the file")
     if not found.keys() >= _NEEDED or sum(table.unpacked for table in found.values()) > MAX_UNPACKED:
         raise Refused("a font without its required tables, or too large")
-    return found
-
-
-def _check_head(tables: dict[bytes, _Table], content: bytes) -> None:
-    head = tables[b"head"]
+    head = found[b"head"]
     data = content[head.offset : head.offset + head.length]
     if head.length < head.unpacked:
         data = zlib.decompressobj().decompress(data, 64)
