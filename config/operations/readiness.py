@@ -33,7 +33,7 @@ from config import jobs
 from config.jobs import Job
 from config.observability import outages
 from config.operations import parallel_calls
-from imagehost.storing.storage import FolderStorage, incoming_directory, sharing
+from imagehost.storing.storage import FolderStorage, incoming_directory
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 from presence.answer import members
@@ -175,7 +175,7 @@ def files() -> str:
         if not isinstance(store, FolderStorage):
             continue
         try:
-            if not sharing.is_shared(store, name=alias):
+            if not store.is_shared(name=alias):
                 return f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
             if not os.access(store.location, os.W_OK):
                 return f"{variable} cannot be written"

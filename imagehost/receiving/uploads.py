@@ -26,7 +26,7 @@ from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
-from imagehost.storing import files, quotas, removals, storage
+from imagehost.storing import files, quotas, storage
 from imagehost.storing.storage import StorageFailed
 from infrastructure import hashing
 from infrastructure.requests.errors import ApiError
@@ -187,7 +187,7 @@ def _write(file: File, path: Path) -> None:
     if not is_ready:
         logger.error("The upload %s took so long that it was swept up.", file.pk)
         try:
-            removals.remove_objects(file)
+            files.remove_objects(file)
         except StorageFailed as error:
             logger.error(
                 "The objects of %s could not be removed; sweep_uploads or reconcile_files will: %s.", file.pk, error

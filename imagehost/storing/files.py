@@ -1,9 +1,14 @@
-"""Operations on stored files: favourites, folders, expiry, deletion."""
+"""Operations on stored files: favourites, folders, expiry, deletion.
+
+The last step of a deletion removes the objects, then the row.
+"""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +18,14 @@ from django.utils import timezone
 from accounts import audit, users
 from accounts.models import User
 from imagehost.models import File, Folder, State
-from imagehost.storing import quotas, removals
+from imagehost.storing import quotas, storage
+from imagehost.storing.storage import StorageFailed
 from infrastructure import hashing
 
 REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the rest
+PATIENCE = 5.0  # seconds for which a request removes objects
+
+logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -42,9 +51,9 @@ def delete_all(*, owner: User, files: Sequence[File]) -> int:
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
     deleted = list(rows.select_for_update().order_by("pk"))
     if deleted:
-        File.objects.filter(pk__in=[file.pk for file in deleted]).update(**_deleted(timezone.now()))
+        File.objects.filter(pk__in=[file.pk for file in deleted]).update(**_deleted())
         quotas.release(owner_id=owner.pk, size=sum(file.size for file in deleted))
-        removals.after_commit(deleted)
+        _remove_after_commit(deleted)
     return len(deleted)
 
 
@@ -104,20 +113,57 @@ def delete_of_user(user: User) -> None:
     """
     owned = File.objects.filter(owner=user).order_by("pk")
     some = list(owned[:REMOVED_AT_ONCE])
-    owned.update(**_deleted(timezone.now()), folder=None, owner=None)
-    removals.after_commit(some)
+    owned.update(**_deleted(), folder=None, owner=None)
+    _remove_after_commit(some)
 
 
 def _end(file: File, state: State) -> bool:
     """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
     rows = File.objects.filter(pk=file.pk, state=state)
-    if file.owner_id is None or not rows.update(**_deleted(timezone.now())):
+    if file.owner_id is None or not rows.update(**_deleted()):
         return False
     quotas.release(owner_id=file.owner_id, size=file.size)
-    removals.after_commit([file])
+    _remove_after_commit([file])
     return True
 
 
-def _deleted(now: datetime) -> dict[str, Any]:
-    """Return the changed columns of a DELETED row."""
-    return {"state": State.DELETED, "deleted_at": now}
+def _deleted() -> dict[str, Any]:
+    """Return the changed columns of a row that is DELETED now."""
+    return {"state": State.DELETED, "deleted_at": timezone.now()}
+
+
+def _remove_after_commit(files: Iterable[File]) -> None:
+    """Remove the objects of these DELETED files after the commit.
+
+    The request waits for it: after the first failure, or PATIENCE, the job removes the rest.
+    """
+    some = tuple(files)
+
+    def finish_some() -> None:
+        give_up_at = time.monotonic() + PATIENCE
+        for file in some:
+            if not finish_deletion(file) or time.monotonic() > give_up_at:
+                return
+
+    transaction.on_commit(finish_some, robust=True)
+
+
+def finish_deletion(file: File) -> bool:
+    """Remove the objects of a DELETED file and then its row; whether that worked. Idempotent. 1 query.
+
+    `sweep_uploads` retries it where the store does not answer.
+    """
+    try:
+        remove_objects(file)
+    except StorageFailed as error:
+        logger.error("The objects of %s could not be removed; sweep_uploads will: %s.", file.pk, error)
+        return False
+    File.objects.filter(pk=file.pk, state=State.DELETED).delete()
+    return True
+
+
+def remove_objects(file: File) -> None:
+    """Remove the objects of the file and of its preview, if they exist. Raises StorageFailed."""
+    bucket = storage.bucket()
+    for key in file.object_keys:
+        bucket.remove(key)

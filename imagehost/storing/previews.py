@@ -331,8 +331,11 @@ def _finish(file: File, preview: Preview) -> bool:
     if _claimed(file).update(preview_state=PreviewState.MADE, **made):
         PREVIEWS.labels("made").inc()
         return True
-    if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
-        _take_back(file)
+    if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():  # deleted or quarantined
+        try:
+            storage.bucket().remove(file.preview_key)
+        except StorageFailed:
+            logger.exception("%s has no file and could not be removed; reconcile_files will.", file.preview_key)
     return False
 
 
@@ -342,25 +345,19 @@ def card(file: File) -> bytes:
     Raises ObjectMissing, StorageFailed, InvalidMedia and ProberFailed.
     """
     bucket = storage.bucket()
+    with contextlib.suppress(ObjectMissing), bucket.fetched(file.card_key) as path:
+        return path.read_bytes()
+    if not _card_places.acquire(timeout=PAGE_SECONDS):
+        raise ProberFailed(f"{AT_ONCE} other cards are being made")
     try:
-        with bucket.fetched(file.card_key) as path:
-            return path.read_bytes()
-    except ObjectMissing:
-        content = _drawn_card(file)
+        with bucket.fetched(file.preview_key) as path:
+            content = probing.render(path, media.WEBP, as_="PNG").content
+    finally:
+        _card_places.release()
     bucket.keep_bytes(file.card_key, content, mime=media.PNG.mime)
     if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
         bucket.remove(file.card_key)
     return content
-
-
-def _drawn_card(file: File) -> bytes:
-    if not _card_places.acquire(timeout=PAGE_SECONDS):
-        raise ProberFailed(f"{AT_ONCE} other cards are being made")
-    try:
-        with storage.bucket().fetched(file.preview_key) as path:
-            return probing.render(path, media.WEBP, as_="PNG").content
-    finally:
-        _card_places.release()
 
 
 def _make(file: File, work: Work) -> None:
@@ -397,14 +394,6 @@ def _postpone(file: File, work: Work) -> int:
     PREVIEWS.labels("postponed").inc(changed)
     work.postponed += changed
     return changed
-
-
-def _take_back(file: File) -> None:
-    """Remove the preview of a file that was deleted or quarantined while it was made."""
-    try:
-        storage.bucket().remove(file.preview_key)
-    except StorageFailed:
-        logger.exception("%s has no file and could not be removed; reconcile_files will.", file.preview_key)
 
 
 def _claimed(file: File) -> FileQuerySet:

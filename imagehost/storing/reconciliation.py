@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
@@ -80,63 +80,6 @@ class Comparison:
     is_finished: bool = True
 
 
-@dataclass
-class Progress:
-    """A comparison. `found`: the sum of its parts over all runs; `save` ends a part."""
-
-    row: Reconciliation
-    found: Comparison
-
-    def save(self, stage: Stage, *, done_until: str = "") -> None:
-        """Store where the next part begins. Raises Overtaken where another run has saved one. 1 query."""
-        mine = Reconciliation.objects.filter(pk=self.row.pk, parts=self.row.parts, started_at=self.row.started_at)
-        values = {"stage": stage, "done_until": done_until, "parts": self.row.parts + 1, "found": asdict(self.found)}
-        if not mine.update(**values):
-            raise Overtaken("Another run has continued this comparison.")
-        for name, value in values.items():
-            setattr(self.row, name, value)
-
-
-def _resume(*, now: datetime, is_after_restore: bool, after_batch: Callable[[], None]) -> Progress:
-    """Return the interrupted comparison, else a new one.
-
-    `is_after_restore` needs a comparison that began with it; one that did stays so. 1 query, or 3.
-    """
-    row = Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).first()
-    if row is not None and row.started_at > now - LONGEST and (row.is_after_restore or not is_after_restore):
-        return Progress(row, Comparison(**row.found))
-    _end(after_batch)
-    found = Comparison()
-    row = Reconciliation(
-        pk=Reconciliation.THE_ROW, started_at=now, is_after_restore=is_after_restore, found=asdict(found)
-    )
-    row.save(force_insert=True)
-    return Progress(row, found)
-
-
-def _end(after_batch: Callable[[], None]) -> None:
-    """Delete the finished comparison. 2 queries, and 1 for each batch of keys."""
-    batches.delete(StrayObject.objects.all(), by="key", after_batch=after_batch)
-    Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).delete()
-
-
-def _keep_strays(keys: Collection[str], found: Comparison) -> None:
-    """Note objects without a file, to remove them at the end. Idempotent for each key."""
-    found.left += len(keys)
-    kept = [StrayObject(key=key) for key in keys if len(key) <= KEY_LENGTH]
-    if kept and found.left <= STRAYS_KEPT:
-        StrayObject.objects.bulk_create(kept, ignore_conflicts=True)
-
-
-def _noted_strays(most: int) -> list[str]:
-    """Return the first `most` noted keys. 1 query."""
-    return list(StrayObject.objects.order_by("key").values_list("key", flat=True)[:most])
-
-
-def _drop_strays(keys: Collection[str]) -> None:
-    StrayObject.objects.filter(pk__in=list(keys)).delete()
-
-
 def reconcile(
     *,
     now: datetime,
@@ -153,60 +96,87 @@ def reconcile(
     bucket: none is removed unless `may_remove_many`. `after_batch` is called at intervals, to renew a lease. Raises
     StorageFailed where the store cannot be listed, and Overtaken where another run compares concurrently.
     """
-    progress = _resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
-    found = progress.found
-    comparison = _Comparison(found, now, after_batch, is_after_restore=progress.row.is_after_restore)
-    while progress.row.stage != Stage.REMOVAL:
-        _compare_next_part(progress, comparison)
+    run = _resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
+    found = run.found
+    while run.row.stage != Stage.REMOVAL:
+        run.compare_next_part()
         if until is not None and timezone.now() >= until:
             found.is_finished = False
             return found
-    if progress.row.is_after_restore and not may_remove_many:
+    # By all parts together: one part is no measure of the bucket.
+    is_suspicious = not may_remove_many and found.left + found.removed > max(FEW, found.objects // 4)
+    if run.row.is_after_restore and not may_remove_many:
         found.spared, found.left = found.left, 0
-    elif _is_suspicious(found, may_remove_many=may_remove_many):
+    elif is_suspicious:
         logger.error(
             "%s of %s objects have no file and were left alone: is it the right bucket?", found.left, found.objects
         )
         found.is_suspicious = True
     else:
-        _remove(progress, after_batch)
+        run.remove_strays()
     _end(after_batch)
     return found
 
 
-def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
-    """Compare the next owners, or after the last of them the files in quarantine."""
-    if progress.row.stage == Stage.QUARANTINE:
-        comparison.compare_quarantine()
-        progress.save(Stage.REMOVAL)
-        return
-    after = progress.row.done_until
-    last = _last_owner_of_part(after)
-    comparison.compare_owners(after, last)
-    progress.save(Stage.OWNERS if last else Stage.QUARANTINE, done_until=last)
+def _resume(*, now: datetime, is_after_restore: bool, after_batch: Callable[[], None]) -> _Run:
+    """Return the interrupted comparison, else a new one.
+
+    `is_after_restore` needs a comparison that began with it; one that did stays so. 1 query, or 3.
+    """
+    row = Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).first()
+    if row is not None and row.started_at > now - LONGEST and (row.is_after_restore or not is_after_restore):
+        return _Run(row, Comparison(**row.found), now, after_batch)
+    _end(after_batch)
+    found = Comparison()
+    row = Reconciliation(
+        pk=Reconciliation.THE_ROW, started_at=now, is_after_restore=is_after_restore, found=asdict(found)
+    )
+    row.save(force_insert=True)
+    return _Run(row, found, now, after_batch)
 
 
-def _last_owner_of_part(after: str) -> str:
-    """Return the owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
-    owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
-    return next(iter(owners[PART - 1 : PART]), None) or ""
+def _end(after_batch: Callable[[], None]) -> None:
+    """Delete the finished comparison. 2 queries, and 1 for each batch of keys."""
+    batches.delete(StrayObject.objects.all(), by="key", after_batch=after_batch)
+    Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).delete()
 
 
 @dataclass
-class _Comparison:
-    """`listed`: the keys of a part that the store lists and that belong to a row."""
+class _Run:
+    """A comparison. `found`: the sum of its parts over all runs; `save` ends a part.
 
+    `listed`: the keys of the part that the store lists and that belong to a row.
+    """
+
+    row: Reconciliation
     found: Comparison
     now: datetime
     after_batch: Callable[[], None]
-    is_after_restore: bool = field(kw_only=True)
     listed: set[str] = field(default_factory=set)
 
-    def compare_owners(self, after: str, last: str) -> None:
-        """Compare the owners after `after`, up to `last`; without `last`, all that follow."""
-        owners = Q(owner_id__gt=after) & (Q(owner_id__lte=last) if last else Q())
-        self.found.recounted += _recount(after, last, self.after_batch)
+    def save(self, stage: Stage, *, done_until: str = "") -> None:
+        """Store where the next part begins. Raises Overtaken where another run has saved one. 1 query."""
+        mine = Reconciliation.objects.filter(pk=self.row.pk, parts=self.row.parts, started_at=self.row.started_at)
+        values = {"stage": stage, "done_until": done_until, "parts": self.row.parts + 1, "found": asdict(self.found)}
+        if not mine.update(**values):
+            raise Overtaken("Another run has continued this comparison.")
+        for name, value in values.items():
+            setattr(self.row, name, value)
+
+    def compare_next_part(self) -> None:
+        """Compare the next owners, or after the last of them the files in quarantine, whose keys name no owner."""
         self.listed = set()
+        if self.row.stage == Stage.QUARANTINE:
+            self._compare_objects(QUARANTINE, _files, storage.bucket().entries(QUARANTINE))
+            self._compare_objects(PREVIEWS, _previews, storage.bucket().entries(_QUARANTINED_PREVIEWS))
+            rows = _at_rest().filter(quarantined_at__isnull=False)
+            self._compare_rows(rows.order_by("pk"), lambda file: Q(pk__gt=file.pk))
+            self.save(Stage.REMOVAL)
+            return
+        after = self.row.done_until
+        last = _last_owner_of_part(after)
+        owners = {"owner_id__gt": after, **({"owner_id__lte": last} if last else {})}
+        self.found.recounted += _recount(owners, self.after_batch)
         for prefix, stored in ((FILES, _files), (PREVIEWS, _previews)):
             # All keys of an owner begin with the id and a slash; the next character behind the slash is 0.
             bounds = {"after": f"{prefix}{after}0" if after else "", "until": f"{prefix}{last}0" if last else ""}
@@ -214,16 +184,9 @@ class _Comparison:
             self._compare_objects(
                 prefix, stored, (entry for entry in entries if not entry.key.startswith(_QUARANTINED_PREVIEWS))
             )
-        rows = _at_rest().filter(owners, quarantined_at__isnull=True)
+        rows = _at_rest().filter(quarantined_at__isnull=True, **owners)
         self._compare_rows(rows.order_by("owner_id", "-uploaded_at", "-id"), _after_in_gallery)
-
-    def compare_quarantine(self) -> None:
-        """Compare quarantined files, whose keys name no owner."""
-        self.listed = set()
-        self._compare_objects(QUARANTINE, _files, storage.bucket().entries(QUARANTINE))
-        self._compare_objects(PREVIEWS, _previews, storage.bucket().entries(_QUARANTINED_PREVIEWS))
-        rows = _at_rest().filter(quarantined_at__isnull=False)
-        self._compare_rows(rows.order_by("pk"), lambda file: Q(pk__gt=file.pk))
+        self.save(Stage.OWNERS if last else Stage.QUARANTINE, done_until=last)
 
     def _compare_objects(
         self, prefix: str, stored: Callable[[Sequence[str]], dict[str, File]], entries: Iterator[Entry]
@@ -235,40 +198,80 @@ class _Comparison:
             rows = stored([entry.key for entry in chunk])
             self.listed.update(rows)
             before = self.now - GRACE
-            unknown = [entry.key for entry in chunk if entry.key not in rows and entry.changed_at < before]
-            _keep_strays(unknown, self.found)
-            for entry in chunk:
-                if prefix != PREVIEWS and (file := rows.get(entry.key)) and _is_damaged(file, entry):
+            self._note_strays([entry.key for entry in chunk if entry.key not in rows and entry.changed_at < before])
+            for entry in chunk if prefix != PREVIEWS else ():
+                file = rows.get(entry.key)
+                if file and file.state == State.READY and file.size != entry.size:
                     logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
                     self.found.damaged += [entry.key][: MOST_NAMED - len(self.found.damaged)]
             self.after_batch()
 
+    def _note_strays(self, keys: Sequence[str]) -> None:
+        """Note objects without a file, to remove them at the end. Idempotent for each key."""
+        self.found.left += len(keys)
+        noted = [StrayObject(key=key) for key in keys if len(key) <= KEY_LENGTH]
+        if noted and self.found.left <= STRAYS_KEPT:
+            StrayObject.objects.bulk_create(noted, ignore_conflicts=True)
+
     def _compare_rows(self, rows: FileQuerySet, behind: Callable[[File], Q]) -> None:
         """Collect stored files whose object the store did not list, and previews that have to be made again."""
-        before = self.now if self.is_after_restore else self.now - GRACE
+        before = self.now if self.row.is_after_restore else self.now - GRACE
         rows = rows.filter(uploaded_at__lt=before).only(
             "key", "owner_id", "uploaded_at", "preview_state", "preview_attempts"
         )
         following = rows
         while chunk := list(following[:CHUNK]):
-            self._compare_chunk(chunk)
+            missing = [file for file in chunk if file.key not in self.listed]
+            confirmed = itertools.islice(_confirmed(missing), MOST_NAMED - len(self.found.missing))
+            self.found.missing += confirmed
+            self._remake_previews([file for file in chunk if file.key in self.listed])
             self.after_batch()
             if len(chunk) < CHUNK:
                 break
             following = rows.filter(behind(chunk[-1]))
 
-    def _compare_chunk(self, chunk: Sequence[File]) -> None:
-        missing = {file.key for file in chunk} - self.listed
-        self.found.missing += itertools.islice(_confirmed(chunk, missing), MOST_NAMED - len(self.found.missing))
-        there = [file for file in chunk if file.key not in missing]
-        lost = [
-            file for file in there if file.preview_state == PreviewState.MADE and file.preview_key not in self.listed
-        ]
-        if lost:
-            self.found.remade += _make_again(lost)
-        failed = [file for file in there if previews.may_be_tried_again(file, is_after_restore=self.is_after_restore)]
+    def _remake_previews(self, files: Sequence[File]) -> None:
+        made = [file for file in files if file.preview_state == PreviewState.MADE]
+        if lost := [file.pk for file in made if file.preview_key not in self.listed]:
+            blank = {"preview_attempts": 0, "preview_width": None, "preview_height": None}
+            there = File.objects.ready().filter(pk__in=lost, preview_state=PreviewState.MADE)
+            self.found.remade += there.update(preview_state=PreviewState.WAITING, **blank)
+        is_after_restore = self.row.is_after_restore
+        failed = [file for file in files if previews.may_be_tried_again(file, is_after_restore=is_after_restore)]
         if failed:
             self.found.remade += previews.try_again(failed)
+
+    def remove_strays(self) -> None:
+        """Remove the objects that were noted. A failure leaves the object to the next comparison, which finds it."""
+        found = self.found
+        failed_in_a_row = 0
+        while keys := list(StrayObject.objects.order_by("key").values_list("key", flat=True)[:CHUNK]):
+            # A run that was interrupted may have noted them days ago.
+            rows = _files(keys) | _previews([key for key in keys if key.startswith(PREVIEWS)])
+            found.left -= len(rows)
+            for key in [key for key in keys if key not in rows]:
+                try:
+                    storage.bucket().remove(key)
+                except (StorageFailed, SuspiciousFileOperation):
+                    logger.exception("The object %s has no file, but could not be removed.", key)
+                    failed_in_a_row += 1
+                    if failed_in_a_row == PATIENCE:
+                        return
+                else:
+                    logger.warning("Removed the object %s, which has no file.", key)
+                    found.removed += 1
+                    found.left -= 1
+                    failed_in_a_row = 0
+                self.after_batch()
+            with transaction.atomic():
+                StrayObject.objects.filter(pk__in=keys).delete()
+                self.save(Stage.REMOVAL)
+
+
+def _last_owner_of_part(after: str) -> str:
+    """Return the owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
+    owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
+    return next(iter(owners[PART - 1 : PART]), None) or ""
 
 
 def _after_in_gallery(file: File) -> Q:
@@ -277,9 +280,8 @@ def _after_in_gallery(file: File) -> Q:
     return Q(owner_id__gte=file.owner_id) & (Q(owner_id__gt=file.owner_id) | is_older)
 
 
-def _recount(after: str, last: str, after_batch: Callable[[], None]) -> int:
+def _recount(owners: dict[str, str], after_batch: Callable[[], None]) -> int:
     """Return how many of these owners had a wrong usage. Each such owner is locked and counted again."""
-    owners = {"owner_id__gt": after, **({"owner_id__lte": last} if last else {})}
     without = File.objects.booked().filter(owner__imagehost_usage__isnull=True, **owners)
     missing = without.order_by("owner_id").values_list("owner_id", flat=True).distinct()
     Usage.objects.bulk_create([Usage(owner_id=owner_id) for owner_id in missing], ignore_conflicts=True)
@@ -313,64 +315,17 @@ def _previews(keys: Sequence[str]) -> dict[str, File]:
     return {key: file for file in rows for key in (file.preview_key, file.card_key) if key in wanted}
 
 
-def _is_damaged(file: File, entry: Entry) -> bool:
-    return file.state == State.READY and file.size != entry.size
-
-
-def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
-    """Yield the missing keys that the store does not have: some stores' lists come late."""
-    for file in chunk:
-        if file.key in missing and _is_missing(file.key) and _at_rest().filter(pk=file.pk, key=file.key).exists():
-            logger.error("The file %s has no object: %s.", file.pk, file.key)
-            yield file.key
+def _confirmed(files: Sequence[File]) -> Iterator[str]:
+    """Yield the keys of files that the store does not have: some stores' lists come late."""
+    for file in files:
+        try:
+            list(storage.bucket().read(file.key, 0, 0))
+        except ObjectMissing:
+            if _at_rest().filter(pk=file.pk, key=file.key).exists():
+                logger.error("The file %s has no object: %s.", file.pk, file.key)
+                yield file.key
 
 
 def _at_rest() -> FileQuerySet:
     """Return stored files whose object is at its key."""
     return File.objects.ready().filter(moves_from="")
-
-
-def _is_missing(key: str) -> bool:
-    try:
-        list(storage.bucket().read(key, 0, 0))
-    except ObjectMissing:
-        return True
-    return False
-
-
-def _make_again(files: Iterable[File]) -> int:
-    rows = File.objects.ready().filter(pk__in=[file.pk for file in files], preview_state=PreviewState.MADE)
-    return rows.update(preview_state=PreviewState.WAITING, preview_attempts=0, preview_width=None, preview_height=None)
-
-
-def _is_suspicious(found: Comparison, *, may_remove_many: bool) -> bool:
-    """Return whether the strays are suspicious, by all parts together: one part is no measure of the bucket."""
-    count = found.left + found.removed
-    return not may_remove_many and count > max(FEW, found.objects // 4)
-
-
-def _remove(progress: Progress, after_batch: Callable[[], None]) -> None:
-    """Remove the objects that were noted. A failure leaves the object to the next comparison, which finds it again."""
-    found = progress.found
-    failed_in_a_row = 0
-    while keys := _noted_strays(CHUNK):
-        # A run that was interrupted may have noted them days ago.
-        rows = _files(keys) | _previews([key for key in keys if key.startswith(PREVIEWS)])
-        found.left -= len(rows)
-        for key in [key for key in keys if key not in rows]:
-            try:
-                storage.bucket().remove(key)
-            except (StorageFailed, SuspiciousFileOperation):
-                logger.exception("The object %s has no file, but could not be removed.", key)
-                failed_in_a_row += 1
-                if failed_in_a_row == PATIENCE:
-                    return
-            else:
-                logger.warning("Removed the object %s, which has no file.", key)
-                found.removed += 1
-                found.left -= 1
-                failed_in_a_row = 0
-            after_batch()
-        with transaction.atomic():
-            _drop_strays(keys)
-            progress.save(Stage.REMOVAL)

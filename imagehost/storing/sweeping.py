@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from imagehost.models import File, FileQuerySet, State
-from imagehost.storing import files, quarantine, removals, storage
+from imagehost.storing import files, quarantine, storage
 
 LONGEST_UPLOAD = timedelta(hours=1)
 """From the booking to the end of the write; for an incoming file, since its last byte."""
@@ -59,7 +59,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
             swept.uploads += 1
         after_each()
     for file in _each(_unfinished(State.DELETED), until):  # also where the removal just failed
-        if removals.finish(file):
+        if files.finish_deletion(file):
             swept.deletions += 1
         else:
             swept.failed += 1

@@ -1,4 +1,4 @@
-"""The folder: private, and nothing half-written to be seen."""
+"""The folder: private, and nothing half-written to be seen. Hosts notice by a mark whether they share it."""
 
 import errno
 import os
@@ -6,10 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from pytest_django import Settings
 
 from imagehost.storing import storage
 from imagehost.storing.storage import FolderStorage, ObjectMissing, StorageFailed
+from imagehost.storing.storage.folder import MARKS
+from tests.support.threads import together
 
 KEY = "files/owner/Ab3dE6gH.png"
 
@@ -253,3 +256,38 @@ def test_entries_of_a_range_look_into_no_other_directory(location: Path, monkeyp
     assert sorted(scanned) == ["b", "c", "files"]  # the c below b
     found = {entry.key for entry in bucket.entries("files/", after="files/b/1.png", until="files/c/0.png")}
     assert found == {"files/b/c/d.png", "files/c/0.png"}
+
+
+def _shared(*directories: Path) -> list[bool]:
+    """What hosts with these folders find, one after the other."""
+    return [FolderStorage(location=directory).is_shared(name="files") for directory in directories]
+
+
+@pytest.mark.embedded
+class TestSharing:
+    @pytest.fixture(autouse=True)
+    def _no_mark_yet(self) -> None:
+        cache.delete("files-mark-files")
+
+    def test_hosts_with_one_folder_share_it_by_one_mark_also_when_they_look_at_once(self, location: Path) -> None:
+        assert together(6, lambda _: _shared(location)) == [[True]] * 6
+        assert _shared(location, location) == [True, True]
+        cache.delete("files-mark-files")
+        assert _shared(location) == [True]
+        assert len(_files(location / MARKS)) == 1
+        assert list(FolderStorage(location=location).entries("")) == []
+
+    def test_a_host_with_a_disk_of_its_own_does_not_share_and_renews_no_mark(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = tmp_path / "first", tmp_path / "second"
+        assert _shared(first, second, first) == [True, False, True]
+        renewed = list[str]()
+        monkeypatch.setattr(cache, "touch", lambda key, timeout: renewed.append(key), raising=False)
+        assert (_shared(second), renewed) == ([False], [])
+        assert (_shared(first), renewed) == ([True], ["files-mark-files"])
+
+    def test_a_folder_that_cannot_be_written_is_an_error(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("no folder")
+        with pytest.raises(OSError, match="Not a directory"):
+            _shared(tmp_path / "file")

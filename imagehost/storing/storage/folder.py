@@ -1,8 +1,13 @@
-"""Files in a local folder."""
+"""Files in a local folder, and a check that the hosts that share the cache also share the folder.
+
+A host creates a mark in its folder and caches the mark's name; the other hosts look for the mark, which a host with its
+own disk does not have. Each host that finds it renews it; PERIOD after the last renewal a host creates a new mark.
+"""
 
 import contextlib
 import errno
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -11,12 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage
 from django.utils.deconstruct import deconstructible
 
 from imagehost.storing.storage.contract import PIECE, Entry, ObjectMissing, Pieces, StorageFailed, checked
 
-_PARTS = ".parts"  # no key has a leading dot
+_PARTS, MARKS = ".parts", ".marks"  # no key has a leading dot
+PERIOD = 30  # seconds; health checks come more often
 
 
 @deconstructible(path="imagehost.storing.storage.FolderStorage")
@@ -104,7 +111,9 @@ class FolderStorage(FileSystemStorage):
             key = self._key(entry)
             with contextlib.suppress(ObjectMissing):  # removed by another process
                 if key.startswith(prefix) and after < key and (not until or key <= until):
-                    yield _entry(key, entry)
+                    with _failing(key):
+                        facts = entry.stat(follow_symlinks=False)
+                    yield Entry(key, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC))
 
     def link(
         self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
@@ -113,6 +122,28 @@ class FolderStorage(FileSystemStorage):
 
     def part_directories(self) -> tuple[Path, ...]:
         return (Path(self.location, _PARTS),)
+
+    def is_shared(self, *, name: str) -> bool:
+        """Return whether other hosts see the folder. `name`: among this service's. 2 round trips to the cache.
+
+        OSError where the folder cannot be read or written.
+        """
+        marks, entry = Path(self.location, MARKS), f"files-mark-{name}"
+        mark = cache.get(entry)
+        if mark is None:
+            mark = secrets.token_hex(16)
+            marks.mkdir(mode=0o700, parents=True, exist_ok=True)
+            Path(marks, mark).touch(mode=0o600)  # before its name is in the cache
+            if not cache.add(entry, mark, timeout=PERIOD):
+                Path(marks, mark).unlink(missing_ok=True)
+                mark = cache.get(entry)
+            for other in marks.iterdir():
+                if other.name != mark:
+                    other.unlink(missing_ok=True)
+        if mark is None or not Path(marks, mark).exists():
+            return False
+        cache.touch(entry, PERIOD)
+        return True
 
     def _place(self, key: str) -> Path:
         return Path(self.path(checked(key)))
@@ -175,12 +206,6 @@ class FolderStorage(FileSystemStorage):
             return
         directory.chmod(self._directory_mode)  # for any umask
         _sync_directory(directory.parent)
-
-
-def _entry(key: str, entry: os.DirEntry[str]) -> Entry:
-    with _failing(key):
-        facts = entry.stat(follow_symlinks=False)
-    return Entry(key, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC))
 
 
 def _may_hold(directory: str, after: str, until: str) -> bool:

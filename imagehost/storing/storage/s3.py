@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from botocore.awsrequest import AWSHTTPConnection, AWSHTTPConnectionPool, AWSHTTPSConnection, AWSHTTPSConnectionPool
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.deconstruct import deconstructible
@@ -161,29 +160,24 @@ class S3Storage(StockS3Storage):
 
     def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
         """Yield entries, listed by pages of a thousand; an error may come between two pages."""
-        last = ""
-        for entry in self._listed(prefix, after):
-            if after or until:
-                if entry.key <= max(last, after):
-                    raise StorageFailed(f"{prefix}: the store does not list {entry.key} in the order of its keys.")
-                if until and entry.key > until:
-                    return
-                last = entry.key
-            yield entry
-
-    def _listed(self, prefix: str, after: str) -> Iterator[Entry]:
         above = f"{self.location}/" if self.location else ""
         asked: ListObjectsV2RequestPaginateTypeDef = {"Bucket": self.bucket_name, "Prefix": above + prefix}
         if after:
             asked["StartAfter"] = above + after
-        following = iter(self.client.get_paginator("list_objects_v2").paginate(**asked))
+        pages, last = iter(self.client.get_paginator("list_objects_v2").paginate(**asked)), after
         while True:
             with _failing(prefix):
-                page = next(following, None)
+                page = next(pages, None)
             if page is None:
                 return
             for found in page.get("Contents", ()):
-                yield Entry(found["Key"].removeprefix(above), found["Size"], found["LastModified"])
+                key = found["Key"].removeprefix(above)
+                if (after or until) and key <= last:
+                    raise StorageFailed(f"{prefix}: the store does not list {key} in the order of its keys.")
+                if until and key > until:
+                    return
+                last = key
+                yield Entry(key, found["Size"], found["LastModified"])
 
     def link(
         self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
@@ -258,21 +252,14 @@ def _set_body_timeout(client: "S3Client", seconds: float) -> None:
     break off the upload. botocore has no setting for it and no public access to its connections.
     """
 
-    class Connection(AWSHTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            self.sock.settimeout(seconds)
+    def patient(connection: Any) -> Any:  # botocore is untyped
+        class Connection(connection):  # type: ignore[misc]  # as above
+            def connect(self) -> None:
+                super().connect()
+                self.sock.settimeout(seconds)
 
-    class SecureConnection(AWSHTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            self.sock.settimeout(seconds)
-
-    class Pool(AWSHTTPConnectionPool):
-        ConnectionCls = Connection
-
-    class SecurePool(AWSHTTPSConnectionPool):
-        ConnectionCls = SecureConnection
+        return Connection
 
     session: Any = client._endpoint.http_session  # type: ignore[attr-defined]  # private, and tested
-    session._pool_classes_by_scheme.update(http=Pool, https=SecurePool)
+    for scheme, pool in session._pool_classes_by_scheme.items():
+        session._pool_classes_by_scheme[scheme] = type("Pool", (pool,), {"ConnectionCls": patient(pool.ConnectionCls)})
