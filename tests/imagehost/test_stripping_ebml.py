@@ -196,12 +196,6 @@ def test_where_the_file_ends_in_a_group_of_a_kept_track_it_stays() -> None:
     assert stripped(content, media.WEBM) == content
 
 
-def test_where_the_file_ends_in_its_cues_they_become_void() -> None:
-    film_ = (_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
-    content = _file(*film_, _ebml(0x1C53BB6B, SECRET * 9))[:-10]
-    assert SECRET not in stripped(content, media.WEBM)
-
-
 def test_a_real_track_of_captions_stays_and_one_of_positions_goes() -> None:
     for disposition, stays in ((Disposition.captions, True), (Disposition.metadata, False)):
         written = io.BytesIO()
@@ -233,11 +227,12 @@ def test_places_of_a_track_that_goes_leave_the_cues() -> None:
     assert after.endswith(cues(first, _ebml(_VOID, bytes(len(second) - 9))))
 
 
-def test_a_film_that_is_cut_off_stays() -> None:
+def test_a_film_that_is_cut_off_stays_and_tags_and_cues_in_which_it_ends_become_void() -> None:
     whole = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK * 9))
     assert stripped(whole[:-30], media.WEBM) == whole[:-30]
-    tagged = _file(_ebml(_TRACKS, _TRACK), _ebml(_TAGS, SECRET * 3))
-    assert SECRET[:5] not in stripped(tagged[:-20], media.WEBM)
+    for identity in (_TAGS, 0x1C53BB6B):
+        cut = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK), _ebml(identity, SECRET * 3))[:-20]
+        assert SECRET[:5] not in stripped(cut, media.WEBM)
 
 
 @pytest.mark.parametrize("size", [None, _UNKNOWN])
@@ -246,15 +241,9 @@ def test_behind_the_clusters_what_is_no_part_of_the_film_is_cut_off(size: bytes 
     for rest in (content, b"\x00\x00" + SECRET):
         assert stripped(content + rest, media.WEBM) == content
     assert refusal(content + b"\x00" + SECRET + b"<script>", media.WEBM) is stripping.ForeignBytes
-
-
-def test_a_live_cluster_ends_with_its_last_whole_block() -> None:
     live = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK, size=_UNKNOWN), size=_UNKNOWN)
-    assert stripped(live + b"\x00\x00" + SECRET, media.WEBM) == live
-
-
-def test_a_file_without_a_segment_is_foreign() -> None:
-    assert refusal(_HEAD + _ebml(_TAGS, SECRET), media.WEBM) is stripping.ForeignBytes
+    assert stripped(live + b"\x00\x00" + SECRET, media.WEBM) == live  # ends with its last whole block
+    assert refusal(_HEAD + _ebml(_TAGS, SECRET), media.WEBM) is stripping.ForeignBytes  # no segment
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import functools
 from tests.imagehost.media_corpus import (
     disguises,
     hdr_photos,
-    hostile_images,
-    hostile_videos,
+    hostile_files,
     many_tracks,
     odd_files,
     real_images,
@@ -26,13 +25,12 @@ _TAKEN: dict[str, Maker] = {
     **real_videos.MAKERS,
     **many_tracks.MAKERS,
     **odd_files.MAKERS,
-    **hostile_images.TAKEN,
+    **hostile_files.TAKEN,
     **truncated.TAKEN,
 }
 _REFUSED: dict[str, Content] = {
     **disguises.REFUSED,
-    **hostile_images.REFUSED,
-    **hostile_videos.REFUSED,
+    **hostile_files.REFUSED,
     **truncated.REFUSED,
 }
 

@@ -131,7 +131,7 @@ def iso_hdr() -> bytes:
 
 
 MAKERS: dict[str, Maker] = {
-    "jpeg-ultra-hdr": lambda: taken(media.JPEG, ultra_hdr(), size=SIZE, frames=1),
-    "jpeg-apple-hdr": lambda: taken(media.JPEG, apple_hdr(), size=SIZE[::-1], frames=1),
-    "jpeg-iso-hdr": lambda: taken(media.JPEG, iso_hdr(), size=SIZE, frames=1),
+    "jpeg-ultra-hdr": taken(media.JPEG, ultra_hdr, size=SIZE, frames=1),
+    "jpeg-apple-hdr": taken(media.JPEG, apple_hdr, size=SIZE[::-1], frames=1),
+    "jpeg-iso-hdr": taken(media.JPEG, iso_hdr, size=SIZE, frames=1),
 }

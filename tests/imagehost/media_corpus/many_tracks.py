@@ -12,7 +12,7 @@ import av
 from imagehost import media
 from tests.imagehost.media_corpus.pieces import ebml_header
 from tests.imagehost.media_corpus.real_videos import MOV, MP4, WEBM, Recipe, film_facts, frames, silence, video
-from tests.imagehost.media_corpus.sample import PLACE, Maker, Sample, taken
+from tests.imagehost.media_corpus.sample import PLACE, Maker, taken
 
 Addition = Callable[[av.container.OutputContainer], "list[av.Packet[Any]]"]
 """Adds a stream before the first packet; answers the packets that it carries."""
@@ -83,11 +83,7 @@ def webm_with_attachment() -> bytes:
 
 def _film(type_: media.MediaType, recipe: Recipe, *additions: Addition) -> Maker:
     sound = "libopus" if recipe.muxer == "webm" else "aac"
-    return lambda: _taken(type_, filmed(recipe, *additions, sound=sound))
-
-
-def _taken(type_: media.MediaType, content: bytes) -> Sample:
-    return taken(type_, content, **film_facts())
+    return taken(type_, lambda: filmed(recipe, *additions, sound=sound), **film_facts())
 
 
 MAKERS: dict[str, Maker] = {
@@ -97,5 +93,5 @@ MAKERS: dict[str, Maker] = {
     "mp4-timecode": _film(media.MP4, MP4, timecode),
     "mov-subtitles-chapters-timecode": _film(media.MOV, MOV, timed_text, chapters, timecode),
     "webm-subtitles-chapters": _film(media.WEBM, WEBM, web_captions, chapters),
-    "webm-attachment": lambda: _taken(media.WEBM, webm_with_attachment()),
+    "webm-attachment": taken(media.WEBM, webm_with_attachment, **film_facts()),
 }

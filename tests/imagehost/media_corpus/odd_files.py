@@ -4,12 +4,13 @@ import random
 import struct
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 from PIL import Image
 
 from imagehost import media
 from imagehost.media import MediaType
-from tests.imagehost.media_corpus.hostile_images import deflated
+from tests.imagehost.media_corpus.hostile_files import deflated
 from tests.imagehost.media_corpus.pieces import box, box_of, jpeg_segment, png, png_chunk, png_header, riff
 from tests.imagehost.media_corpus.real_images import SIZE, animation, encoded, of_brand, picture
 from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, film_facts, recorded
@@ -168,23 +169,8 @@ _FILMS: dict[str, tuple[MediaType, Content]] = {
 }
 
 
-def _of_image(name: str) -> Maker:
-    type_, make = _IMAGES[name]
-    return lambda: taken(type_, make(), size=SIZE, frames=1)
-
-
-def _of_large(name: str) -> Maker:
-    type_, make, size = _LARGE[name]
-    return lambda: taken(type_, make(*size), size=size, frames=1)
-
-
-def _of_film(name: str) -> Maker:
-    type_, make = _FILMS[name]
-    return lambda: taken(type_, make(), **film_facts())
-
-
 MAKERS: dict[str, Maker] = {
-    **{name: _of_image(name) for name in _IMAGES},
-    **{name: _of_large(name) for name in _LARGE},
-    **{name: _of_film(name) for name in _FILMS},
+    **{name: taken(type_, make, size=SIZE, frames=1) for name, (type_, make) in _IMAGES.items()},
+    **{name: taken(type_, partial(make, *size), size=size, frames=1) for name, (type_, make, size) in _LARGE.items()},
+    **{name: taken(type_, make, **film_facts()) for name, (type_, make) in _FILMS.items()},
 }

@@ -7,6 +7,12 @@ from collections.abc import Iterator
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
+def patched(content: bytes, mark: bytes, at: int, new: bytes) -> bytes:
+    """`new` in place of the bytes that are `at` bytes behind the start of the first `mark`."""
+    start = content.index(mark) + at
+    return content[:start] + new + content[start + len(new) :]
+
+
 def png_chunk(kind: bytes, body: bytes = b"") -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
@@ -46,11 +52,6 @@ def boxes(content: bytes) -> Iterator[tuple[int, bytes, int]]:
 def box_of(content: bytes, wanted: bytes) -> tuple[int, int]:
     """Start and end of the outer box of that kind."""
     return next((at, at + size) for at, kind, size in boxes(content) if kind == wanted)
-
-
-def without_box(content: bytes, unwanted: bytes) -> bytes:
-    start, end = box_of(content, unwanted)
-    return content[:start] + content[end:]
 
 
 def ebml(identity: int, body: bytes = b"", *, size: bytes | None = None) -> bytes:

@@ -11,7 +11,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from imagehost import media
 from imagehost.media import MediaType
-from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, Sample, taken
+from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken
 
 SIZE = (48, 32)
 UPRIGHT = (32, 48)
@@ -89,25 +89,18 @@ def of_brand(content: bytes, major: bytes) -> bytes:
     return content[:8] + major + content[12:]
 
 
-_MOVING: dict[str, int] = {"frames": 3, "duration_ms": 240}
-
-
 def _one(type_: MediaType, mode: str = "RGB", size: tuple[int, int] = SIZE, **options: Any) -> Maker:
     """A sample of Pillow's encoder."""
-
-    def make() -> Sample:
-        exif = {"exif": phone_exif(options["exif"] or None)} if "exif" in options else {}
-        return taken(type_, encoded(type_, picture(mode), **{**options, **exif}), size=size, frames=1)
-
-    return make
+    exif = {"exif": phone_exif(options["exif"] or None)} if "exif" in options else {}
+    return taken(type_, lambda: encoded(type_, picture(mode), **{**options, **exif}), size=size, frames=1)
 
 
 def _moving(type_: MediaType, **options: Any) -> Maker:
-    return lambda: taken(type_, animation(type_, **options), size=SIZE, **_MOVING)
+    return taken(type_, lambda: animation(type_, **options), size=SIZE, frames=3, duration_ms=240)
 
 
 def _made(type_: MediaType, make: Content) -> Maker:
-    return lambda: taken(type_, make(), size=SIZE, frames=1)
+    return taken(type_, make, size=SIZE, frames=1)
 
 
 _RED = picture("P").getpixel((0, 0))

@@ -5,6 +5,7 @@ import struct
 import tempfile
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,15 +176,6 @@ def film_facts(**facts: Any) -> dict[str, Any]:
     return {"size": SIZE, "duration_ms": 1000, "duration_slack_ms": 200, **facts}
 
 
-def _video_sample(type_: MediaType, make: Content, **facts: Any) -> Maker:
-    return lambda: taken(type_, make(), **film_facts(**facts))
-
-
-def _of_recipe(name: str) -> Maker:
-    type_, recipe, facts = _RECIPES[name]
-    return _video_sample(type_, lambda: recorded(recipe), **facts)
-
-
 _MADE: dict[str, tuple[MediaType, Content, dict[str, Any]]] = {
     "mp4-turned-right": (media.MP4, lambda: turned(recorded(MP4), quarter_turns=1), {"size": UPRIGHT}),
     "mp4-turned-over": (media.MP4, lambda: turned(recorded(MP4), quarter_turns=2), {}),
@@ -197,6 +189,9 @@ _MADE: dict[str, tuple[MediaType, Content, dict[str, Any]]] = {
 }
 
 MAKERS: dict[str, Maker] = {
-    **{name: _of_recipe(name) for name in _RECIPES},
-    **{name: _video_sample(type_, make, **facts) for name, (type_, make, facts) in _MADE.items()},
+    **{
+        name: taken(type_, partial(recorded, recipe), **film_facts(**facts))
+        for name, (type_, recipe, facts) in _RECIPES.items()
+    },
+    **{name: taken(type_, make, **film_facts(**facts)) for name, (type_, make, facts) in _MADE.items()},
 }

@@ -30,6 +30,6 @@ PLACE = "+48.8577+002.2950/"
 """ISO 6709, as phones write it."""
 
 
-def taken(media: MediaType, content: bytes, *, size: tuple[int, int], **facts: int | None) -> Sample:
-    """A file that must be taken."""
-    return Sample(content, media.mime, media.extension, *size, **facts)  # type: ignore[arg-type]  # slack is no None
+def taken(type_: MediaType, make: Content, *, size: tuple[int, int], **facts: int | None) -> Maker:
+    """Makes a file that must be taken."""
+    return lambda: Sample(make(), type_.mime, type_.extension, *size, **facts)  # type: ignore[arg-type]  # slack: no None

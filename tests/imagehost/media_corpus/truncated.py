@@ -1,6 +1,7 @@
 """Files that are cut off: within the header they are refused, within the body an image is taken as far as it goes."""
 
 import random
+from functools import partial
 
 from PIL import Image
 
@@ -27,23 +28,19 @@ def _whole(type_: MediaType) -> bytes:
     return encoded(type_, Image.frombytes("RGB", _SIZE, noise))
 
 
-def _in_header(type_: MediaType, length: int) -> Content:
-    return lambda: _whole(type_)[:length]
-
-
-def _in_body(type_: MediaType, part: float) -> Maker:
-    def content() -> bytes:
-        whole = _whole(type_)
-        return whole[: round(len(whole) * part)]
-
-    return lambda: taken(type_, content(), size=_SIZE, frames=1)
+def _cut(type_: MediaType, length: float) -> bytes:
+    """`length`: in bytes, or a part of the whole."""
+    whole = _whole(type_)
+    return whole[: length if isinstance(length, int) else round(len(whole) * length)]
 
 
 REFUSED: dict[str, Content] = {
-    f"{type_.extension}-cut-at-{length}": _in_header(type_, length)
+    f"{type_.extension}-cut-at-{length}": partial(_cut, type_, length)
     for type_, lengths in _IN_HEADER.items()
     for length in lengths
 }
 TAKEN: dict[str, Maker] = {
-    f"{type_.extension}-cut-at-{part:.0%}": _in_body(type_, part) for type_, parts in _IN_BODY.items() for part in parts
+    f"{type_.extension}-cut-at-{part:.0%}": taken(type_, partial(_cut, type_, part), size=_SIZE, frames=1)
+    for type_, parts in _IN_BODY.items()
+    for part in parts
 }
