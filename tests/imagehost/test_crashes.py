@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -59,17 +58,23 @@ def assert_nothing_is_left(owner: User) -> None:
     assert reconciliation.reconcile(now=later) == Comparison(objects=1)
 
 
-def crashing(name: str, moment: str) -> Callable[..., Any]:
-    """For `connection.execute_wrapper`: before or after the first statement of that name."""
+def crashing(name: str, moment: str = "after", *, is_booked: bool = True) -> Callable[..., Any]:
+    """For `connection.execute_wrapper`: before or after the first statement of that name.
+
+    Not `is_booked`: only once the file's row is inserted, as booking updates the usage as well.
+    """
 
     def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         """Any: the form that Django calls."""
-        is_it = statements.Statement(sql, params).name == name
+        nonlocal is_booked
+        statement = statements.Statement(sql, params).name
+        is_it = is_booked and statement == name
         if is_it and moment == "before":
             raise Crash
         result = run(sql, params, many, context)
         if is_it:
             raise Crash
+        is_booked |= statement == "INSERT imagehost_file"
         return result
 
     return execute
@@ -83,7 +88,7 @@ class TestUploads:
     @pytest.mark.parametrize("name", UPLOAD[1:-1])
     def test_a_crash_while_it_is_booked(self, owner: User, name: str) -> None:
         """The transaction never ends: nothing is there to sweep."""
-        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, "after")):
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name)):
             upload(owner)
         assert sweep() == Swept()
         assert_nothing_is_left(owner)
@@ -97,7 +102,7 @@ class TestUploads:
         assert_nothing_is_left(owner)
 
     def test_a_crash_when_it_is_ready_loses_the_answer_alone(self, owner: User) -> None:
-        with pytest.raises(Crash), connection.execute_wrapper(crashing("UPDATE imagehost_file", "after")):
+        with pytest.raises(Crash), connection.execute_wrapper(crashing("UPDATE imagehost_file")):
             upload(owner)
         assert sweep() == Swept()
         assert File.objects.ready().count() == len(objects.all_keys()) == 2
@@ -114,18 +119,18 @@ class TestUploads:
         assert_nothing_is_left(owner)
 
     @pytest.mark.parametrize(
-        ("name", "moment", "swept"),
+        ("name", "swept"),
         [
-            ("UPDATE imagehost_file", "after", Swept(uploads=1)),
-            ("UPDATE imagehost_usage", "after", Swept(uploads=1)),
-            ("DELETE imagehost_file", "after", Swept(deletions=1)),  # not committed
+            ("UPDATE imagehost_file", Swept(uploads=1)),
+            ("UPDATE imagehost_usage", Swept(uploads=1)),
+            ("DELETE imagehost_file", Swept(deletions=1)),  # not committed
         ],
     )
     def test_a_crash_while_a_failed_upload_is_taken_back(
-        self, bucket: FaultyStorage, owner: User, name: str, moment: str, swept: Swept
+        self, bucket: FaultyStorage, owner: User, name: str, swept: Swept
     ) -> None:
         bucket.faults["keep"] = StorageFailed
-        with pytest.raises(Crash), connection.execute_wrapper(crashing_in_undo(name, moment)):
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, is_booked=False)):
             upload(owner)
         assert sweep() == swept
         assert_nothing_is_left(owner)
@@ -135,7 +140,7 @@ class TestUploads:
         bucket.faults["after keep"] = Crash
         with pytest.raises(Crash):
             upload(owner)
-        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, "after")):
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name)):
             sweep()
         sweep()
         assert_nothing_is_left(owner)
@@ -157,26 +162,10 @@ class TestDeletions:
     @pytest.mark.parametrize("name", UNDOING)
     def test_a_crash_in_the_database(self, owner: User, name: str) -> None:
         file = upload(owner)
-        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, "after")):
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name)):
             files.delete(file=file, by=owner)
         sweep()
         if file.key in objects.all_keys():  # the deletion never happened
             assert (quotas.used(owner.pk), File.objects.ready().count()) == (300 + file.size, 2)
             files.delete(file=file, by=owner)
         assert_nothing_is_left(owner)
-
-
-def crashing_in_undo(name: str, moment: str) -> Callable[..., Any]:
-    """Like `crashing`, but only after the file's row was inserted: booking updates the usage as well."""
-    crash = crashing(name, moment)
-    is_booked = False
-
-    def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        """Any: the form that Django calls."""
-        nonlocal is_booked
-        if is_booked:
-            return crash(run, sql, params, many, context)
-        is_booked = re.match('INSERT INTO "imagehost_file"', sql) is not None
-        return run(sql, params, many, context)
-
-    return execute

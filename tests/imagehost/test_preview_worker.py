@@ -1,4 +1,4 @@
-"""The workers of `run_jobs`: a preview is there right after its upload, made once, and SIGTERM gives claims back."""
+"""Previews right after the upload: by workers of `run_jobs`, once, or by the page that waits for a bounded time."""
 
 from __future__ import annotations
 
@@ -10,26 +10,34 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection
+from django.test import Client
 from django.utils import timezone
 
+from imagehost import media
+from imagehost.examining.probing import Preview
 from imagehost.models import File, PreviewState, PreviewTurn, State
 from imagehost.storing import previews
 from imagehost.storing.previews import Worker
 from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
+from tests.imagehost.media_corpus.real_videos import Recipe, recorded
 from tests.imagehost.objects import FaultyStorage
+from tests.imagehost.public_pages import BASE, messenger_tags, stored
+from tests.lookup import statements
 from tests.support import processes
 
 ROOT = Path(__file__).parents[2]
 MADE = {"preview_state": PreviewState.MADE, "preview_attempts": 1}
 
 
-def stored() -> None:
+def uploaded() -> None:
     """As an upload does it: the row is READY once its object is there."""
     content = objects.picture()
     file = FileFactory(size=len(content), state=State.PENDING)
@@ -75,7 +83,7 @@ class TestThreads:
     def test_what_is_uploaded_while_they_run_is_made_once(self) -> None:
         with working(3):
             for _ in range(9):
-                stored()
+                uploaded()
             wait_for(lambda: File.objects.filter(**MADE).count() == 9)
 
     def test_an_error_is_logged_and_the_worker_goes_on(
@@ -90,7 +98,7 @@ class TestThreads:
 
         monkeypatch.setattr(previews, "_claim", stumbling)
         monkeypatch.setattr(previews, "AFTER_ERROR_SECONDS", 0.01)
-        stored()
+        uploaded()
         with working():
             wait_for(lambda: File.objects.filter(**MADE).exists())
         assert caplog.messages == ["The worker for previews failed"]
@@ -108,7 +116,7 @@ class TestThreads:
 
     def test_the_file_in_work_is_finished_where_it_is_quick(self, bucket: FaultyStorage) -> None:
         bucket.faults["fetched"] = StorageFailed
-        stored()
+        uploaded()
         with working():
             wait_for(lambda: File.objects.filter(preview_attempts=1).exists())
         assert File.objects.get().preview_due_at > timezone.now()  # postponed
@@ -141,9 +149,9 @@ class TestProcesses:
     ) -> None:
         runners = [start(), start()]
         for _ in range(20):
-            stored()
+            uploaded()
         wait_for(lambda: File.objects.filter(**MADE).count() == 20)
-        stored()
+        uploaded()
         wait_for(lambda: File.objects.filter(**MADE).count() == 21, seconds=5)
         file = hanging(bucket_directory)
         wait_for(lambda: File.objects.filter(pk=file.pk, preview_attempts=1).exists())
@@ -167,3 +175,102 @@ class TestProcesses:
         File.objects.update(preview_due_at=timezone.now())  # five minutes later
         PreviewTurn.objects.update(busy_until=timezone.now())
         assert previews._claim(previews.Work()) == file
+
+
+# --- The first view of a new file's page, on a bounded number of pages. ---
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def film() -> bytes:
+    return recorded(Recipe("mp4", "libx264", tune={"preset": "ultrafast"}))
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes longer than a page waits."""
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 30)
+
+
+def image_of(file: File) -> str | None:
+    return messenger_tags(Client().get(f"/files/{file.name}")).get("og:image")
+
+
+@pytest.mark.embedded
+def test_the_first_view_names_a_picture_that_can_be_fetched(film: bytes) -> None:
+    file = stored(content=film, media=media.MP4)
+    found: list[str | None] = []
+    asked = statements.names(lambda: found.append(image_of(file)))
+    file_, turn = "imagehost_file", "imagehost_previewturn"
+    assert [name for name in asked if " imagehost" in name] == [
+        *(f"SELECT {file_}", f"UPDATE {file_}", f"SELECT {turn}", f"INSERT {turn}"),
+        *(f"UPDATE {file_}", f"SELECT {turn}", f"UPDATE {turn}"),
+    ]
+    assert found == [f"{BASE}/files/{file.name}/preview.png"]
+    picture = Client().get(f"/files/{file.name}/preview.png")
+    assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/png")
+    assert statements.names(lambda: image_of(file)) == ["SELECT imagehost_file"]
+
+
+def test_an_error_of_the_database_keeps_no_place(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4)
+    with monkeypatch.context() as broken:
+        broken.setattr(previews, "_claim_one", Mock(side_effect=OperationalError))
+        for _ in range(previews.AT_ONCE + 1):
+            with pytest.raises(OperationalError):
+                image_of(file)
+    assert image_of(file) is not None
+
+
+def test_an_error_of_the_database_ends_the_turn_of_the_owner(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4)
+    other = stored(content=film, media=media.MP4, owner=file.owner)
+    with monkeypatch.context() as broken:
+        broken.setattr(previews, "_finish", Mock(side_effect=OperationalError))
+        with pytest.raises(OperationalError):
+            image_of(file)
+    assert image_of(other) is not None
+
+
+def test_what_cannot_be_rendered_is_left_to_a_worker() -> None:
+    file = stored(content=b"no film", media=media.MP4)
+    assert image_of(file) is None
+    file.refresh_from_db()
+    assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 0)
+    assert file.preview_due_at <= timezone.now()
+
+
+def test_a_view_does_not_wait_for_a_slow_one(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 0.05)
+    monkeypatch.setattr(previews, "_rendered", lambda file: goes_on.wait(30) and Preview(b"", 1, 1, 0.0))
+    file = stored(content=film, media=media.MP4)
+    assert image_of(file) is None
+    goes_on.set()
+    file.refresh_from_db()
+    assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 0)
+
+
+def test_only_some_pages_wait_and_only_for_new_files(film: bytes) -> None:
+    file = stored(content=film, media=media.MP4)
+    old = stored(content=film, media=media.MP4, uploaded_at=timezone.now() - previews.NEW)
+    for _ in range(previews.AT_ONCE):
+        assert previews._places.acquire(timeout=30)
+    try:
+        assert statements.names(lambda: image_of(file)) == ["SELECT imagehost_file"]
+    finally:
+        for _ in range(previews.AT_ONCE):
+            previews._places.release()
+    assert statements.names(lambda: image_of(old)) == ["SELECT imagehost_file"]
+
+
+def test_a_view_waits_for_the_worker_that_makes_it(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4, preview_due_at=timezone.now() + timedelta(minutes=5))
+
+    def made(_: float) -> None:
+        values = {"preview_width": 4, "preview_height": 3}
+        File.objects.filter(pk=file.pk).update(preview_state=PreviewState.MADE, **values)
+
+    monkeypatch.setattr(time, "sleep", made)
+    assert image_of(file) == f"{BASE}/files/{file.name}/preview.png"

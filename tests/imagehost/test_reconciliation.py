@@ -55,15 +55,10 @@ class TestUsage:
         ]
         assert reconcile() == Comparison(objects=3)
 
-    def test_a_user_without_files_uses_nothing(self) -> None:
-        usage = Usage.objects.create(owner=UserFactory(), used_bytes=5)
-        assert reconcile() == Comparison(recounted=1)
-        assert quotas.used(usage.pk) == 0
-
-    def test_a_user_whose_usage_is_gone_gets_it_back(self) -> None:
-        file = stored(booked=False)
-        assert reconcile() == Comparison(objects=1, recounted=1)
-        assert quotas.used(file.owner_id or "") == 1000
+    def test_a_user_without_files_uses_nothing_and_a_usage_that_is_gone_comes_back(self) -> None:
+        usage, file = Usage.objects.create(owner=UserFactory(), used_bytes=5), stored(booked=False)
+        assert reconcile() == Comparison(objects=1, recounted=2)
+        assert (quotas.used(usage.pk), quotas.used(file.owner_id or "")) == (0, 1000)
 
     def test_only_users_that_differ_are_locked(self) -> None:
         for _ in range(3):
@@ -91,11 +86,6 @@ class TestObjectsWithoutFiles:
         assert objects.all_keys() == kept
         assert logged(caplog) == [("WARNING", f"Removed the object {key}, which has no file.")]
 
-    def test_younger_ones_may_be_on_their_way(self, bucket_directory: Path) -> None:
-        key = stray("files/somebody/Aaaaaaa1.png", bucket_directory, DAY)
-        assert reconcile() == Comparison(objects=1)
-        assert objects.all_keys() == [key]
-
     @pytest.mark.parametrize("state", State.values)
     def test_whatever_has_a_row_is_not_theirs_to_judge(self, bucket_directory: Path, state: str) -> None:
         """The sweep ends what is PENDING or DELETED."""
@@ -115,9 +105,11 @@ class TestObjectsWithoutFiles:
         assert reconcile() == Comparison(objects=3, removed=2)
         assert not {other, foreign} & set(objects.all_keys())
 
-    def test_other_parts_of_the_bucket_are_not_looked_at(self, bucket_directory: Path) -> None:
+    def test_younger_ones_and_other_parts_of_the_bucket_are_left_alone(self, bucket_directory: Path) -> None:
         stray("backups/database.gz", bucket_directory)
-        assert reconcile() == Comparison()
+        key = stray("files/somebody/Aaaaaaa1.png", bucket_directory, DAY)
+        assert reconcile() == Comparison(objects=1)
+        assert objects.all_keys() == [key]
         assert (bucket_directory / "backups/database.gz").exists()
 
     def test_a_store_that_is_down_is_not_asked_for_ever(
@@ -184,16 +176,16 @@ class TestFilesWithoutObjects:
         FileFactory(uploaded_at=LONG_AGO, state=State.DELETED)
         assert reconcile() == Comparison()
 
-    def test_after_a_restore_those_of_the_last_day_are_named_too(self) -> None:
+    def test_after_a_restore_those_of_the_last_day_are_named_too_and_objects_without_a_file_stay(
+        self, bucket_directory: Path
+    ) -> None:
         lost = FileFactory(uploaded_at=NOON - HOUR)
         FileFactory(uploaded_at=NOON)  # its upload goes on
-        assert reconcile(is_after_restore=True) == Comparison(missing=[lost.key])
-
-    def test_after_a_restore_objects_without_a_file_stay(self, bucket_directory: Path) -> None:
         key = stray("files/somebody/Aaaaaaa1.png", bucket_directory)
-        assert reconcile(is_after_restore=True) == Comparison(objects=1, spared=1)
+        assert reconcile(is_after_restore=True) == Comparison(objects=1, spared=1, missing=[lost.key])
         assert objects.all_keys() == [key]
-        assert reconcile(is_after_restore=True, may_remove_many=True) == Comparison(objects=1, removed=1)
+        found = reconcile(is_after_restore=True, may_remove_many=True)
+        assert found == Comparison(objects=1, removed=1, missing=[lost.key])
 
     @pytest.mark.django_db(transaction=True)
     def test_one_that_is_deleted_after_the_store_was_listed_is_not(self) -> None:
@@ -260,22 +252,15 @@ class TestPreviews:
         assert reconcile(is_after_restore=True) == Comparison(objects=1, remade=tried_after_a_restore)
         assert previews.make(until=NOON + HOUR) == Work(made=tried_after_a_restore)
 
-    def test_one_more_try_is_one(self) -> None:
-        file = stored(preview_state=PreviewState.FAILED, preview_attempts=5)
-        assert reconcile().remade == 1
-        file.refresh_from_db()
-        assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 4)
-
-    @pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
-    def test_where_there_was_none_nothing_is_missing(self, state: PreviewState) -> None:
-        file = stored(preview_state=state)
-        assert reconcile() == Comparison(objects=1)
-        file.refresh_from_db()
-        assert file.preview_state == state
-
-    def test_a_file_without_an_object_gets_none(self) -> None:
-        file = FileFactory(uploaded_at=LONG_AGO, preview_state=PreviewState.MADE)
-        assert reconcile() == Comparison(missing=[file.key])
+    def test_one_more_try_is_one_and_where_there_was_none_nothing_is_missing(self) -> None:
+        rows = [stored(preview_state=PreviewState.FAILED, preview_attempts=5)]
+        rows += [stored(preview_state=state) for state in (PreviewState.WAITING, PreviewState.FAILED)]
+        lost = FileFactory(uploaded_at=LONG_AGO, preview_state=PreviewState.MADE)
+        assert reconcile() == Comparison(objects=3, remade=1, missing=[lost.key])
+        for file in rows:
+            file.refresh_from_db()
+        assert [file.preview_state for file in rows] == [*[PreviewState.WAITING] * 2, PreviewState.FAILED]
+        assert rows[0].preview_attempts == 4
 
 
 @pytest.mark.embedded
@@ -352,14 +337,13 @@ class TestCommand:
         run = JobRun.objects.get(pk="reconcile_files")
         assert (run.message, run.last_error, run.succeeded_at) == (reported, "", NOON)
 
-    def test_after_a_restore_the_last_day_is_looked_at_too(self) -> None:
-        lost = FileFactory(uploaded_at=NOON - timedelta(hours=1))
-        assert "MISSING" not in self.run()
-        assert self.run("--all").startswith(f"MISSING: 1 objects ({lost.key}) of stored files. ")
-
-    def test_after_a_restore_objects_without_a_file_are_reported(self, bucket_directory: Path) -> None:
+    def test_after_a_restore_the_last_day_and_objects_without_a_file_are_reported(self, bucket_directory: Path) -> None:
+        lost = FileFactory(uploaded_at=NOON - HOUR)
         stray("files/somebody/a.png", bucket_directory)
-        assert self.run("--all").startswith("1 objects have no file, perhaps uploads after the backup: copy what ")
+        assert self.run("--all").startswith(
+            f"MISSING: 1 objects ({lost.key}) of stored files. "
+            "1 objects have no file, perhaps uploads after the backup: copy what "
+        )
         assert self.run().startswith("Compared 1 objects, removed 1, ")
 
     def test_five_are_named_and_many_objects_without_files_are_removed_on_demand(
