@@ -139,10 +139,10 @@ def test_the_child_can_do_little(rendering: Rendering) -> None:
 
 
 def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file() -> None:
-    for number in (signal.SIGKILL, signal.SIGTERM):
-        assert isinstance(client._ended_by(number, 0.0), client.ProberFailed)
-    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV):
-        assert isinstance(client._ended_by(number, 0.0), client.Killed)
+    ends = {signal.SIGKILL: client.ProberFailed, signal.SIGTERM: client.ProberFailed}
+    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV, *ends):
+        with pytest.raises(ends.get(number, client.Killed)):
+            client._answer(b"!", number, 0.0)
 
 
 def test_a_zygote_that_ends_before_its_child_says_nothing_about_the_file(

@@ -188,7 +188,10 @@ def _answer(said: bytes, status: int, seconds: float) -> Answer:
     if status == wire.NOT_STARTED:
         raise ProberFailed("the zygote could not start a process")
     if os.WIFSIGNALED(status):
-        raise _ended_by(os.WTERMSIG(status), seconds)
+        ended = f"the child was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+        if os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGTERM):  # sent by operators and a full memory
+            raise ProberFailed(ended)
+        raise Killed(ended, seconds)
     if status != 0:
         raise ProberFailed(f"the child ended with {os.waitstatus_to_exitcode(status)}; its traceback is in the log")
     line, _, content = said.removeprefix(wire.STARTED).partition(b"\n")
@@ -199,14 +202,6 @@ def _answer(said: bytes, status: int, seconds: float) -> Answer:
     if "invalid" in message:
         raise InvalidMedia(message["invalid"], seconds)
     return Answer(message, content, seconds)
-
-
-def _ended_by(number: int, seconds: float) -> Exception:
-    """Return the error of a child that a signal ended. Operators and a full memory send SIGKILL and SIGTERM."""
-    name = signal.Signals(number).name
-    if number in (signal.SIGKILL, signal.SIGTERM):
-        return ProberFailed(f"the child was ended by {name}")
-    return Killed(f"the child was ended by {name}", seconds)
 
 
 def _at_exit() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import av
 from av.container import InputContainer
-from av.packet import Packet
 from av.stream import Disposition
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
@@ -88,20 +88,14 @@ def _frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFra
     """Yield the frames that can be decoded, without damaged packets. Raises Refused where there is none."""
     found = False
     for number, packet in enumerate(container.demux(stream)):
-        for frame in _decoded(packet):
-            found = True
-            yield frame
+        with contextlib.suppress(av.InvalidDataError):
+            frames = packet.decode()
+            found |= bool(frames)
+            yield from frames
         if number >= _PACKETS and not found:
             break
     if not found:
         raise Refused("not one frame of the video can be decoded")
-
-
-def _decoded(packet: "Packet[VideoStream]") -> list[VideoFrame]:  # noqa: UP037  # generic only to type checkers
-    try:
-        return packet.decode()
-    except av.InvalidDataError:
-        return []
 
 
 def _frame_at(frames: Iterator[VideoFrame], seconds: float) -> VideoFrame:

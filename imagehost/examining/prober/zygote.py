@@ -70,20 +70,17 @@ class _Zygote:
                 os.close(descriptor)
             return True
         file, conversation, report = descriptors
-        self._fork(file, conversation, socket.socket(fileno=report))
+        child = _Child(socket.socket(fileno=report), time.monotonic() + confinement.WALL_SECONDS + GRACE)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _become_child(file, conversation)
+            self.children[pid] = child
+        except (OSError, MemoryError):
+            self._report(child.report, wire.NOT_STARTED, 0.0)
         os.close(file)
         os.close(conversation)
         return True
-
-    def _fork(self, file: int, conversation: int, report: socket.socket) -> None:
-        try:
-            pid = os.fork()
-        except (OSError, MemoryError):
-            self._report(report, wire.NOT_STARTED, 0.0)
-            return
-        if pid == 0:
-            _become_child(file, conversation)
-        self.children[pid] = _Child(report, time.monotonic() + confinement.WALL_SECONDS + GRACE)
 
     def _reap(self) -> None:
         while self.children:

@@ -58,7 +58,8 @@ class Units:
     def _settings(self, box: Box) -> Layout:
         is_hevc = box.kind == _HEVC
         layout = Layout((self._source.number(box.body + (21 if is_hevc else 4), 1) & 3) + 1, is_hevc)
-        for start, end in _of_hevc(self._source, box) if is_hevc else _of_avc(self._source, box):
+        numbers = Numbers(self._source, box.body + (22 if is_hevc else 5), box.end)
+        for start, end in _of_settings(numbers, is_hevc=is_hevc):
             self._unit(start, end, layout)
         return layout
 
@@ -126,24 +127,12 @@ def _payloads(content: bytes) -> Iterator[tuple[int, int, int]]:
         position += length
 
 
-def _of_avc(source: Source, box: Box) -> Iterator[tuple[int, int]]:
-    numbers = Numbers(source, box.body + 5, box.end)
-    for mask in (31, 255):
-        for _ in range(numbers.take(1) & mask):
-            yield _next(numbers)
-
-
-def _of_hevc(source: Source, box: Box) -> Iterator[tuple[int, int]]:
-    numbers = Numbers(source, box.body + 22, box.end)
-    for _ in range(numbers.take(1)):
-        numbers.take(1)
-        for _ in range(numbers.take(2)):
-            yield _next(numbers)
-
-
-def _next(numbers: Numbers) -> tuple[int, int]:
-    """Return (start, end) of a unit after its length of two bytes."""
-    length = numbers.take(2)
-    start = numbers.position
-    numbers.skip(length)
-    return start, numbers.position
+def _of_settings(numbers: Numbers, *, is_hevc: bool) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each unit, which comes after its length of two bytes."""
+    for mask in range(numbers.take(1)) if is_hevc else (31, 255):
+        numbers.take(1 if is_hevc else 0)
+        for _ in range(numbers.take(2) if is_hevc else numbers.take(1) & mask):
+            length = numbers.take(2)
+            start = numbers.position
+            numbers.skip(length)
+            yield start, numbers.position

@@ -253,7 +253,7 @@ def _set_body_timeout(client: "S3Client", seconds: float) -> None:
     """
 
     def patient(connection: Any) -> Any:  # botocore is untyped
-        class Connection(connection):  # type: ignore[misc]  # as above
+        class Connection(connection):
             def connect(self) -> None:
                 super().connect()
                 self.sock.settimeout(seconds)
