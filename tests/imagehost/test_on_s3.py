@@ -130,7 +130,7 @@ def test_a_link_to_the_store_ends_with_the_quarantine_and_with_the_file(
 
 
 @pytest.mark.parametrize("is_public", [True, False], ids=["public bucket", "private bucket"])
-def test_the_doctor_tells_a_bucket_that_anybody_reads(is_public: bool, bucket: S3Storage) -> None:
+def test_the_doctor_tells_a_bucket_that_anybody_reads_or_that_is_not_there(is_public: bool, bucket: S3Storage) -> None:
     if is_public:
         bucket.client.put_bucket_acl(Bucket=bucket.bucket_name, ACL="public-read")
         bucket.public_url = f"{s3.server().public_url}/{bucket.bucket_name}"
@@ -138,9 +138,6 @@ def test_the_doctor_tells_a_bucket_that_anybody_reads(is_public: bool, bucket: S
     assert finding.level == (Level.FAILURE if is_public else Level.OK)
     assert finding.text.endswith("every object is public" if is_public else "written, moved, listed, read, removed")
     assert list(bucket.entries("")) == []
-
-
-def test_the_doctor_tells_a_bucket_that_is_not_there(bucket: S3Storage) -> None:
     bucket.bucket_name = "nobodys"
     (finding,) = doctor.examine("files")
     assert finding.level == Level.FAILURE

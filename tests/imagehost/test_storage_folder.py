@@ -51,26 +51,22 @@ def test_the_file_is_moved_and_not_copied(location: Path, upload: Path) -> None:
     assert not upload.exists()
 
 
-def test_only_the_service_may_read_what_is_kept(location: Path, upload: Path) -> None:
-    before = os.umask(0o000)
+@pytest.mark.parametrize(("umask", "of_file", "of_directory"), [(0o000, 0o600, 0o700), (0o077, 0o640, 0o750)])
+def test_only_the_service_may_read_unless_an_operator_lets_another_server(
+    location: Path, upload: Path, umask: int, of_file: int, of_directory: int
+) -> None:
+    bucket = FolderStorage(location)
+    if umask:
+        bucket = FolderStorage(location, file_permissions_mode=of_file, directory_permissions_mode=of_directory)
+    before = os.umask(umask)
     try:
-        bucket = FolderStorage(location=location)
         _keep(bucket, upload)
         bucket.keep_bytes("files/owner/small", b"x", mime="image/webp")
     finally:
         os.umask(before)
-    assert _modes(location) == [0o700, 0o700, 0o700, 0o600]
-    assert (location / "files/owner/small").stat().st_mode & 0o777 == 0o600
+    assert _modes(location) == [of_directory, of_directory, of_directory, of_file]
+    assert (location / "files/owner/small").stat().st_mode & 0o777 == of_file
     assert upload.parent.stat().st_mode & 0o777 == 0o700
-
-
-def test_an_operator_may_let_another_server_read(location: Path, upload: Path) -> None:
-    before = os.umask(0o077)
-    try:
-        _keep(FolderStorage(location, file_permissions_mode=0o640, directory_permissions_mode=0o750), upload)
-    finally:
-        os.umask(before)
-    assert _modes(location) == [0o750, 0o750, 0o750, 0o640]
 
 
 @pytest.fixture
@@ -149,23 +145,18 @@ def test_content_reaches_the_disk_before_its_name(
     assert order == ["fsync upload", "rename", "fsync owner"]
 
 
-def test_writing_to_the_disk_starts_while_the_rest_comes_in(
+def test_writing_to_the_disk_starts_while_the_rest_comes_in_where_the_file_system_can(
     location: Path, upload: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    advised: list[tuple[int, int, int, int]] = []
-    monkeypatch.setattr(os, "posix_fadvise", lambda *values: advised.append(values))
-    with upload.open("rb") as file:
-        FolderStorage(location=location).prepare(file.fileno(), 3, 4)
-        assert advised == [(file.fileno(), 3, 4, os.POSIX_FADV_DONTNEED)]
-
-
-def test_a_file_system_that_cannot_start_early_refuses_nothing(location: Path, upload: Path) -> None:
     bucket = FolderStorage(location=location)
     reader, writer = os.pipe()  # no file: the system refuses
     with os.fdopen(reader), os.fdopen(writer):
         bucket.prepare(writer, 0, 4)
-    _keep(bucket, upload)
-    assert (location / KEY).read_bytes() == b"picture"
+    advised: list[tuple[int, int, int, int]] = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *values: advised.append(values))
+    with upload.open("rb") as file:
+        bucket.prepare(file.fileno(), 3, 4)
+        assert advised == [(file.fileno(), 3, 4, os.POSIX_FADV_DONTNEED)]
 
 
 def test_what_a_crash_left_is_no_entry(location: Path) -> None:

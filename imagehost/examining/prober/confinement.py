@@ -169,24 +169,23 @@ def _prctl(option: int, *arguments: int) -> int:
 
 
 def _filter() -> bytes:
-    """Return the instructions of classic BPF (seccomp(2)). A call's instructions end by allowing or refusing it."""
+    """Return the instructions of classic BPF (seccomp(2)).
+
+    A call's instructions end by allowing or refusing it; a call of another number goes on behind them.
+    """
     steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, _ARCHITECTURE), (_RETURN, 0, 0, _REFUSED)]
     steps.append((_LOAD, 0, 0, _NUMBER_AT))
     for name, number in zip(_NUMBERS[::3], _NUMBERS[_COLUMN::3], strict=True) if _COLUMN else ():
-        steps += _of_call(int(number), _CONDITIONS.get(name, []))
+        call = []
+        conditions = _CONDITIONS.get(name, [])
+        for left, (argument, test, value, must_hold) in zip(range(len(conditions), 0, -1), conditions, strict=True):
+            to_refusal = 2 * left - 1
+            call.append((_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument))
+            call.append((test, *((0, to_refusal) if must_hold else (to_refusal, 0)), value))
+        call += [(_RETURN, 0, 0, _ALLOWED), (_RETURN, 0, 0, _REFUSED)]
+        steps += [(_EQUAL, 0, len(call), int(number)), *call]
     steps.append((_RETURN, 0, 0, _REFUSED))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
-
-
-def _of_call(number: int, conditions: list[tuple[int, int, int, bool]]) -> list[tuple[int, int, int, int]]:
-    """Return the instructions for one call; a call of another number goes on behind them."""
-    steps = []
-    for left, (argument, test, value, must_hold) in zip(range(len(conditions), 0, -1), conditions, strict=True):
-        to_refusal = 2 * left - 1
-        steps.append((_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument))
-        steps.append((test, *((0, to_refusal) if must_hold else (to_refusal, 0)), value))
-    steps += [(_RETURN, 0, 0, _ALLOWED), (_RETURN, 0, 0, _REFUSED)]
-    return [(_EQUAL, 0, len(steps), number), *steps]
 
 
 _FILTER = _filter()

@@ -134,7 +134,10 @@ def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
     media = _child(source, trak, b"mdia")
     handler = source.exactly(_child(source, media, b"hdlr").body + 8, 4)
     tables = _child(source, _child(source, media, b"minf"), b"stbl")
-    identity = _identity(source, trak)
+    header = next((box for box in children(source, trak.body, trak.end) if box.kind == b"tkhd"), None)
+    identity = 0  # by which fragments name the track; 0 without a header, as in players
+    if header:
+        identity = source.number(header.body + (20 if source.number(header.body, 1) == 1 else 12), 4)
     if handler not in _PICTURE_OR_SOUND:
         movie.removed.add(identity)
         for run in samples.of_tables(source, tables):
@@ -189,14 +192,6 @@ def _samples(source: Source, tables: Box, movie: Movie, track: int, *, is_sound:
             movie.coverage.add_open(run.start, run.start + length if in_bytes else None)
         else:
             movie.keep(run, track)
-
-
-def _identity(source: Source, trak: Box) -> int:
-    """Return the number by which fragments name a track; 0 without a header, as in players."""
-    for box in children(source, trak.body, trak.end):
-        if box.kind == b"tkhd":
-            return source.number(box.body + (20 if source.number(box.body, 1) == 1 else 12), 4)
-    return 0
 
 
 def _blank_times(source: Source, blank: Overwrites, box: Box) -> None:

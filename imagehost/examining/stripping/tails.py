@@ -64,19 +64,10 @@ def refuse_archive(file: BinaryIO) -> None:
     tail = file.read(size - start)
     at = tail.rfind(_END_SIGNATURE)
     while at >= 0:
-        if _leads_to_a_directory(tail, at, start):
-            raise ForeignBytes(f"the end of a ZIP archive at byte {start + at}")
+        if len(tail) >= at + _END.size:
+            _, _, _, _, entries, length, offset, _ = _END.unpack_from(tail, at)
+            # The record's directory fits before it, which random bytes hardly ever do.
+            is_record = bool(entries) and offset + length <= start + at
+            if is_record or tail[max(at - _LOCATOR, 0) : at].startswith(_LOCATOR_SIGNATURE):
+                raise ForeignBytes(f"the end of a ZIP archive at byte {start + at}")
         at = tail.rfind(_END_SIGNATURE, 0, at)
-
-
-def _leads_to_a_directory(tail: bytes, at: int, start: int) -> bool:
-    """Return whether the record's directory fits before it, which random bytes hardly ever do.
-
-    `start`: of the tail, in the file.
-    """
-    if len(tail) < at + _END.size:
-        return False
-    _, _, _, _, entries, length, offset, _ = _END.unpack_from(tail, at)
-    if tail[max(at - _LOCATOR, 0) : at].startswith(_LOCATOR_SIGNATURE):
-        return True
-    return bool(entries) and offset + length <= start + at

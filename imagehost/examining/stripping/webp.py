@@ -78,14 +78,9 @@ class _Walk:
             self.plan.keep(chunk.start, chunk.body)
             self.plan.replace(chunk.body, chunk.end, self.profile)
             self.plan.keep(chunk.end, chunk.next)
-        elif once and self._is_wanted(chunk):
-            self.plan.keep(chunk.start, chunk.next)
-
-    def _is_wanted(self, chunk: _Chunk) -> bool:
-        """Return whether the chunk stays. Refuses a second image of the other kind."""
-        if chunk.kind in _IMAGES and self.seen >= _IMAGES:
-            return False
-        return chunk.kind in _KEPT_ONCE and _KEPT_ONCE[chunk.kind] in {None, chunk.end - chunk.body}
+        elif once and _KEPT_ONCE.get(chunk.kind, -1) in {None, chunk.end - chunk.body}:
+            is_second_image = chunk.kind in _IMAGES and self.seen >= _IMAGES  # of the other kind
+            self.plan.keep(chunk.start, chunk.start if is_second_image else chunk.next)
 
     def _features(self, chunk: _Chunk) -> None:
         if chunk.start != _HEADER or chunk.end - chunk.body != 10:
