@@ -91,8 +91,12 @@ def of_brand(content: bytes, major: bytes) -> bytes:
 
 def _one(type_: MediaType, mode: str = "RGB", size: tuple[int, int] = SIZE, **options: Any) -> Maker:
     """A sample of Pillow's encoder."""
-    exif = {"exif": phone_exif(options["exif"] or None)} if "exif" in options else {}
-    return taken(type_, lambda: encoded(type_, picture(mode), **{**options, **exif}), size=size, frames=1)
+
+    def make() -> bytes:
+        exif = {"exif": phone_exif(options["exif"] or None)} if "exif" in options else {}  # encoders change it
+        return encoded(type_, picture(mode), **{**options, **exif})
+
+    return taken(type_, make, size=size, frames=1)
 
 
 def _moving(type_: MediaType, **options: Any) -> Maker:
