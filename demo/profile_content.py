@@ -24,7 +24,7 @@ from demo.population.rows import Rows
 from demo.seeded_random import seeded
 from lookup import ranking
 from lookup.documents import counters, documents
-from lookup.editing import aliases, profiles, unlocking
+from lookup.editing import aliases, badge_tiers, profiles
 from lookup.models import (
     Audio,
     Background,
@@ -289,7 +289,7 @@ def _talk_about(ada: User, friends: People) -> None:
 
 def _unlock(profile: Profile) -> None:
     """Unlock the badges that her counters have reached, and show the highest tier."""
-    unlocking.unlock()
+    badge_tiers.unlock()
     for badge in ProfileBadge.objects.filter(profile=profile).exclude(badge__rule="").exclude(unlocked_tiers=[]):
         badge.selected_tier = badge.unlocked_tiers[-1]
         badge.save(update_fields=["selected_tier"])

@@ -16,7 +16,7 @@ from dashboard.profile.section_forms import FORMS
 from lookup.models import GalleryItem, Section, Widget
 from lookup.serializers.fields import AssetFacts, Mirrored
 from lookup.shapes.sections import SectionType
-from lookup.transfer.changes import Change, Changes, ListChanges, Row
+from lookup.transfer.own import Change, Changes, ListChanges, Row
 
 MAX_ROWS = 20  # named, of each kind of change in a list
 MAX_TEXT = 160

@@ -13,7 +13,7 @@ from dashboard.profile import OF_THE_USER, PAGES, editing
 from dashboard.profile.kinds import KINDS, menu_groups
 from lookup.models import Asset, Badge, Profile
 from lookup.models import Link as LinkRow
-from lookup.page import icons, platforms, url_policy
+from lookup.page import icons, url_policy
 from lookup.shapes import addresses
 
 register = template.Library()
@@ -61,7 +61,7 @@ def profile_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
 @register.filter
 def drawing(link: LinkRow) -> str:
     """Return the id of our drawing for a link without an icon."""
-    return platforms.drawing(link.platform_id, "" if link.is_text else url_policy.host(link.url))
+    return icons.drawing(link.platform_id, "" if link.is_text else url_policy.host(link.url))
 
 
 @register.filter

@@ -10,7 +10,7 @@ from demo.population import styles
 from demo.population.people import LATEST
 from demo.population.profile_pages import Page
 from infrastructure.databases import bulk
-from lookup.editing import unlocking
+from lookup.editing import badge_tiers
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
 
 # What staff give, and to how many: badges without tiers, then badges with tiers.
@@ -36,7 +36,7 @@ def add_badges(page: Page, badges: Mapping[str, Badge], counters: Mapping[str, i
     for badge in badges.values():
         tiers = [tier.tier for tier in badge.sorted_tiers]
         if badge.rule:
-            unlocked = unlocking.reached(badge, counters[unlocking.COUNTERS[UnlockRule(badge.rule)]])
+            unlocked = badge_tiers.reached(badge, counters[badge_tiers.COUNTERS[UnlockRule(badge.rule)]])
         elif badge.pk in given:
             unlocked = tiers[: rng.randint(1, len(tiers))] if tiers else []
         else:

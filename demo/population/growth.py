@@ -14,7 +14,7 @@ from demo.population.batches import Batch
 from infrastructure import worker_processes
 from infrastructure.databases import bulk
 from infrastructure.worker_processes import Turns
-from lookup.editing import catalogue_badges
+from lookup.editing import badge_tiers
 from lookup.models import Badge
 
 BATCH = 500
@@ -32,7 +32,7 @@ class Progress:
 
 def prepare() -> None:
     """Fill the catalogues: badges, games, anime, media, music."""
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     catalogue_data.fill()
 
 

@@ -3,6 +3,6 @@
 Not registered: the salts of visits, which are secrets, and the views and clicks by day, which are for owners.
 """
 
-from lookup.admin import aliases, badges, content, profiles, social
+from lookup.admin import aliases, content, profiles, social
 
-__all__ = ["aliases", "badges", "content", "profiles", "social"]
+__all__ = ["aliases", "content", "profiles", "social"]

@@ -17,7 +17,7 @@ from django.utils.html import format_html_join
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import ReadOnlyAdmin, ReadOnlyInline, columns
 from accounts.admin.users import UserAdmin
-from lookup.admin.base import ContentForm, by_path
+from lookup.admin.content import ContentForm, by_path
 from lookup.documents import documents, registry
 from lookup.editing import profiles
 from lookup.models import (

@@ -105,7 +105,7 @@ class CommentAdmin(AuditedAdmin):
             made = comments.write(user=obj.user, content=obj.content, parent=obj.parent, by=obj.author, by_staff=True)
             vars(obj).update(vars(made))
         if "is_pinned" in form.changed_data:
-            comments.pin(comment=obj, is_pinned=form.cleaned_data["is_pinned"], by=staff_of(request))
+            comments.pin(comment=obj, is_pinned=form.cleaned_data["is_pinned"], by=staff_of(request), by_staff=True)
 
     def erase(self, request: HttpRequest, rows: Sequence[Comment]) -> None:
         """Lock comments, then replies, before any counter. A reply may be deleted with its comment."""
@@ -116,7 +116,7 @@ class CommentAdmin(AuditedAdmin):
         for row in sorted(rows, key=lambda row: row.user_id):
             comment = Comment.objects.filter(pk=row.pk).first()
             if comment is not None:
-                comments.delete(comment=comment, by=staff_of(request))
+                comments.delete(comment=comment, by=staff_of(request), by_staff=True)
 
 
 @admin.register(CommentLike)

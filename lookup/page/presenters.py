@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup.page import icons, platforms, url_policy
+from lookup.page import icons, url_policy
 from lookup.serializers.rows import CommentRow
 from lookup.shapes import addresses
 
@@ -167,12 +167,12 @@ def links(found: Iterable[Json], name: str) -> list[Link]:
         drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["icon"])
         if one["isText"]:
             title = one["title"] or one["platformType"] or "Text"
-            shown.append(Link(title, one["url"], "", "", drawn, platforms.drawing(one["platformId"] or "", "")))
+            shown.append(Link(title, one["url"], "", "", drawn, icons.drawing(one["platformId"] or "", "")))
         elif url := url_policy.outside(one["url"], url_policy.LINKS):
             host = url_policy.host(url)
             title = one["title"] or one["platformType"] or host
             href = reverse("profile_link", args=[name, one["id"]])
-            shown.append(Link(title, url, href, host, drawn, platforms.drawing(one["platformId"] or "", host)))
+            shown.append(Link(title, url, href, host, drawn, icons.drawing(one["platformId"] or "", host)))
     return shown
 
 

@@ -1,6 +1,6 @@
 """The badges that the service comes with: plain data. Their artwork is in static/badges/standard/.
 
-`lookup.editing.catalogue_badges` puts them into the database, where staff may change them.
+`lookup.editing.badge_tiers` puts them into the database, where staff may change them.
 """
 
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from accounts import audit
 from accounts.models import User
 from accounts.models.users import new_id
 from infrastructure.text_rules import validate_text
@@ -68,29 +69,34 @@ def validated(content: str, *, by: User | None) -> str:
 
 
 @transaction.atomic
-def delete(*, comment: Comment, by: User | None) -> None:
-    """Delete the comment with its replies and likes, as its author, the profile's owner, or staff."""
-    if by is not None and by.pk not in {comment.author_id, comment.user_id} and not by.is_staff:
-        raise PermissionDenied("Only its author, the profile's owner or staff may delete a comment.")
+def delete(*, comment: Comment, by: User, by_staff: bool = False) -> None:
+    """Delete the comment with its replies and likes, as its author or as the profile's owner, which is recorded.
+    `by_staff`: staff delete it, and record that themselves. Raises PermissionDenied."""
+    if by.pk not in {comment.author_id, comment.user_id} and not (by_staff and by.is_staff):
+        raise PermissionDenied("Only its author or the profile's owner may delete a comment.")
     user_id, parent_id = comment.user_id, comment.parent_id
     locked_for_deletion(comment).delete()
     if parent_id is None:
         counters.recount([user_id])
     else:
         counters.recount_comments([parent_id])
+    if not by_staff and by.pk != comment.author_id:
+        audit.record("comment:deleted", by=by, on=comment.user, comment=comment.pk, author=comment.author_id)
 
 
 @transaction.atomic
-def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
-    """Pin or unpin the comment, as the profile's owner or staff. Raises ValidationError: a reply cannot be pinned."""
-    if by is not None and by.pk != comment.user_id and not by.is_staff:
+def pin(*, comment: Comment, is_pinned: bool, by: User, by_staff: bool = False) -> None:
+    """Pin or unpin the comment, as the profile's owner, which is recorded. `by_staff`: as for `delete`. Raises
+    PermissionDenied; ValidationError: a reply cannot be pinned."""
+    if by.pk != comment.user_id and not (by_staff and by.is_staff):
         raise PermissionDenied("Only the profile's owner may pin a comment.")
     if comment.parent_id is not None:
         raise ValidationError("A reply cannot be pinned.")
     comment = _locked(comment)
     comment.is_pinned = is_pinned
     comment.save(update_fields=["is_pinned"])
-    return comment
+    if not by_staff:
+        audit.record(f"comment:{'' if is_pinned else 'un'}pinned", by=by, on=comment.user, comment=comment.pk)
 
 
 @transaction.atomic

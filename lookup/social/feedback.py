@@ -1,15 +1,18 @@
-"""Votes on a profile: one like or dislike of each visitor who is signed in."""
+"""Votes on a profile, and who may take part there: its owner blocks users and switches comments and votes off."""
 
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
+from accounts import audit
 from accounts.models import User
 from lookup.documents import counters
+from lookup.editing import profiles
 from lookup.models import FeedbackVote, Profile, ProfileBlock
 from lookup.shapes import settings_schema
 
+PARTS = {"comments": "commentsSettings", "votes": "feedbackSettings"}  # the settings of what can be switched off
 _COUNTERS = {True: "likes", False: "dislikes"}
 _SWITCHED_OFF = {
     "commentsSettings": "Comments on this profile are switched off.",
@@ -71,3 +74,29 @@ def lock_people(*, user_id: str, by: User, author_id: str | None = None) -> None
         raise PermissionDenied("This account is banned.")
     if user_id not in found:
         raise User.DoesNotExist
+
+
+def switch(*, part: str, is_on: bool, by: User) -> None:
+    """Show comments or votes (`part`: of PARTS) on the main profile and accept new ones, or neither."""
+    profile = Profile.objects.get(user=by, is_main=True)
+    profiles.change_setting(profile, PARTS[part], "enabled", value=is_on, by=by)
+
+
+@transaction.atomic
+def block(*, blocked: User, by: User) -> None:
+    """Keep `blocked` from the profiles of `by`. Idempotent. Raises PermissionDenied: one's own account, or `by` is
+    banned; User.DoesNotExist: `blocked` was deleted."""
+    if blocked.pk == by.pk:
+        raise PermissionDenied("You cannot block yourself.")
+    lock_people(user_id=blocked.pk, by=by)
+    _, is_new = ProfileBlock.objects.get_or_create(user=by, blocked=blocked)
+    if is_new:
+        audit.record("profile:blocked", by=by, on=by, user=blocked.pk)
+
+
+@transaction.atomic
+def unblock(*, blocked_id: str, by: User) -> None:
+    """Unblock the user. Idempotent."""
+    deleted, _ = ProfileBlock.objects.filter(user=by, blocked=blocked_id).delete()
+    if deleted:
+        audit.record("profile:unblocked", by=by, on=by, user=blocked_id)

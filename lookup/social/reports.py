@@ -104,7 +104,7 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
     if comment is not None:
         same = Report.objects.select_for_update().filter(comment=comment, decided_at=None)
         about += same.exclude(pk=report.pk).order_by("pk")
-        comments.delete(comment=comment, by=by)
+        comments.delete(comment=comment, by=by, by_staff=True)
         audit.record("comment:deleted", by=by, on=report.user, comment=comment.pk, author=comment.author_id)
     for one in about:
         _decide(one, Report.Outcome.DELETED, by=by, reason=reason)

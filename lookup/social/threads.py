@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
+from lookup.models import Comment
 from lookup.serializers.rows import CommentRow
 
 PREVIEWED = 3  # replies below a comment in a list
-
-_COLUMNS = (
+COLUMNS = (  # of CommentRow
     *("id", "content", "like_count", "reply_count", "is_pinned", "created_at"),
     *("author_id", "author__uid", "author__username", "author__display_name"),
     "author__document__profile__document__avatar_path",
@@ -24,13 +23,13 @@ _COLUMNS = (
 def find(user_id: str, comment_id: str) -> CommentRow | None:
     """Return the comment on this user's profiles; None for a reply, a banned author or no comment. 1 query."""
     rows = _shown().filter(user=user_id, pk=comment_id, parent__isnull=True)
-    found = rows.values_list(*_COLUMNS).first()
+    found = rows.values_list(*COLUMNS).first()
     return None if found is None else CommentRow._make(found)
 
 
 def replies(comment_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
     """Return replies to the comment, oldest first. 1 query."""
-    rows = _shown().filter(parent=comment_id).order_by("created_at", "pk").values_list(*_COLUMNS)
+    rows = _shown().filter(parent=comment_id).order_by("created_at", "pk").values_list(*COLUMNS)
     return [CommentRow._make(row) for row in rows[offset : offset + limit]]
 
 
@@ -41,29 +40,9 @@ def first_replies(rows: Sequence[CommentRow]) -> dict[str, list[CommentRow]]:
     if parents:
         place = Window(RowNumber(), partition_by=F("parent"), order_by=["created_at", "pk"])
         numbered = _shown().filter(parent__in=parents).annotate(place=place).filter(place__lte=PREVIEWED)
-        for parent, _, *row in numbered.order_by("parent", "place").values_list("parent", "place", *_COLUMNS):
+        for parent, _, *row in numbered.order_by("parent", "place").values_list("parent", "place", *COLUMNS):
             found[parent].append(CommentRow._make(row))
     return found
-
-
-def liked_by(viewer_id: str, comment_ids: Sequence[str]) -> frozenset[str]:
-    """Return the ids of the comments that the viewer likes. 1 query; none without comments."""
-    rows = (
-        CommentLike.objects.filter(user=viewer_id, comment__in=comment_ids)
-        if comment_ids
-        else CommentLike.objects.none()
-    )
-    return frozenset(rows.values_list("comment", flat=True))
-
-
-def vote_of(viewer_id: str, user_id: str) -> bool | None:
-    """Return whether the viewer likes the profile; None without a vote. 1 query."""
-    return FeedbackVote.objects.filter(user=user_id, voter=viewer_id).values_list("is_like", flat=True).first()
-
-
-def is_blocked(viewer_id: str, user_id: str) -> bool:
-    """Return whether `user_id` has blocked the viewer. 1 query."""
-    return ProfileBlock.objects.filter(user=user_id, blocked=viewer_id).exists()
 
 
 def _shown() -> QuerySet[Comment]:

@@ -20,6 +20,7 @@ from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Comment
 from lookup.serializers.current import VERSION, FeedbackSerializer, UserSerializer, comments_json
 from lookup.serializers.rows import CommentRow, UserRow
+from lookup.social import threads
 
 BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
@@ -32,11 +33,6 @@ _COLUMNS = (
     *("document__profile", *(f"{_PROFILE}__{name}" for name in ("fingerprint", "avatar_path", "mirrors_chat"))),
     *(f"document__{name}" for name in ("views", "likes", "dislikes", "comments", "aliases")),
     *(f"{_PROFILE}__{name}" for name in _TEXTS),
-)
-_COMMENT_COLUMNS = (
-    *("pk", "content", "like_count", "reply_count", "is_pinned", "created_at", "author__pk", "author__uid"),
-    *("author__username", "author__display_name"),
-    *(f"author__{_PROFILE}__{name}" for name in ("avatar_path", "mirrors_chat")),
 )
 
 
@@ -104,7 +100,7 @@ def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
     shown = Comment.objects.filter(user__in=user_ids, parent__isnull=True, author__is_active=True)
     rows = shown.annotate(place=place).filter(place__lte=MAX_COMMENTS).order_by("user", "place")
     found: dict[str, list[CommentRow]] = defaultdict(list)
-    for user_id, *values in rows.values_list("user", *_COMMENT_COLUMNS):
+    for user_id, *values in rows.values_list("user", *threads.COLUMNS):
         found[user_id].append(CommentRow._make(values))
     return found
 

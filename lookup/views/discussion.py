@@ -23,10 +23,10 @@ from infrastructure.requests import content_security
 from infrastructure.requests.errors import sentences
 from lookup.documents import resolve
 from lookup.models import Comment
-from lookup.page import context, presenters, viewer
-from lookup.page.comment_form import CommentForm
+from lookup.page import context, presenters
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
-from lookup.social import comments, feedback, moderation, threads
+from lookup.page.forms import CommentForm
+from lookup.social import comments, feedback, threads
 from lookup.views.profile_page import View, policy, refusing, with_caching
 from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 
@@ -139,22 +139,22 @@ def _unlike(request: SignedInRequest, comment: Comment) -> None:
 
 
 def _delete(request: SignedInRequest, comment: Comment) -> None:
-    moderation.delete(comment=comment, by=request.user)
+    comments.delete(comment=comment, by=request.user)
     messages.success(request, "Reply deleted." if comment.parent_id else "Comment deleted.")
 
 
 def _pin(request: SignedInRequest, comment: Comment) -> None:
-    moderation.pin(comment=comment, is_pinned=True, by=request.user)
+    comments.pin(comment=comment, is_pinned=True, by=request.user)
 
 
 def _unpin(request: SignedInRequest, comment: Comment) -> None:
-    moderation.pin(comment=comment, is_pinned=False, by=request.user)
+    comments.pin(comment=comment, is_pinned=False, by=request.user)
 
 
 def _block(request: SignedInRequest, comment: Comment) -> None:
     if request.user.pk != comment.user_id:
         raise PermissionDenied("Only the profile's owner may block its commenters.")
-    moderation.block(blocked=comment.author, by=request.user)
+    feedback.block(blocked=comment.author, by=request.user)
     messages.success(request, f"{comment.author.username} is blocked. You can undo this under “Moderation”.")
 
 
@@ -219,7 +219,7 @@ def _rendered(
     known = {**known, "page": page, "comment_form": form}
     if isinstance(request.user, User):
         here = request.get_full_path() if request.method != "POST" else request.path
-        known["viewer"] = viewer.of_comments(page.user, page.comments, request.user, here)
+        known["viewer"] = context.viewer_of(page, request.user, here)
     response = with_caching(render(request, template, known, status=form.status))
     if form.seconds_left:
         response.headers["Retry-After"] = str(form.seconds_left)

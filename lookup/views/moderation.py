@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.http import SignedInRequest
 from lookup.models import Profile, ProfileBlock
 from lookup.shapes import settings_schema
-from lookup.social import moderation
+from lookup.social import feedback
 
 MAX_SHOWN = 200
 NAMES = {"comments": "Comments", "votes": "Votes"}
@@ -26,7 +26,7 @@ def show(request: SignedInRequest, name: str) -> HttpResponse:
     _check_own(request, name)
     stored = Profile.objects.values_list("settings", flat=True).get(user=request.user, is_main=True)
     chosen = settings_schema.filled(stored)
-    parts = [(part, NAMES[part], chosen[key]["enabled"]) for part, key in moderation.PARTS.items()]
+    parts = [(part, NAMES[part], chosen[key]["enabled"]) for part, key in feedback.PARTS.items()]
     blocks = ProfileBlock.objects.filter(user=request.user).select_related("blocked").order_by("-created_at", "pk")
     known = {"parts": parts, "blocks": blocks[:MAX_SHOWN]}
     return render(request, "lookup/moderation.html", known)
@@ -38,11 +38,11 @@ def act(request: SignedInRequest, name: str, act: str) -> HttpResponse:
     """Show or hide (`show`, `hide`) a part of the profile; `unblock` a user."""
     _check_own(request, name)
     value = request.POST.get("value", "")
-    if act in {"show", "hide"} and value in moderation.PARTS:
-        moderation.switch(part=value, is_on=act == "show", by=request.user)
+    if act in {"show", "hide"} and value in feedback.PARTS:
+        feedback.switch(part=value, is_on=act == "show", by=request.user)
         messages.success(request, f"{NAMES[value]} are switched {'on' if act == 'show' else 'off'}.")
     elif act == "unblock" and len(value) <= 32 and "\x00" not in value:
-        moderation.unblock(blocked_id=value, by=request.user)
+        feedback.unblock(blocked_id=value, by=request.user)
         messages.success(request, "User unblocked.")
     else:
         raise Http404

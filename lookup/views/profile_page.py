@@ -25,9 +25,9 @@ from accounts.models import User
 from infrastructure.requests import content_security
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import colors, context, url_policy, viewer
-from lookup.page.comment_form import CommentForm
+from lookup.page import colors, context, url_policy
 from lookup.page.context import Elsewhere, ProfilePage
+from lookup.page.forms import CommentForm
 
 # Every visit must reach us to be counted, and signed-in visitors get a page of their own.
 CACHING = "private, no-cache"
@@ -61,7 +61,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     visits.count_view(request, user_id=page.user.id, profile_id=page.user.profile_id)
     known: dict[str, object] = {"page": page, "comment_form": CommentForm()}
     if isinstance(request.user, User):
-        known["viewer"] = viewer.of_page(page, request.user, request.path)
+        known["viewer"] = context.viewer_of(page, request.user, request.path, has_vote=page.has_votes)
     response = with_caching(render(request, "lookup/profile_page.html", known))
     etag = quote_etag(blake2b(response.content, digest_size=16).hexdigest())
     response.headers["ETag"] = etag

@@ -19,7 +19,7 @@ from infrastructure.requests.errors import sentences
 from lookup.models import Comment
 from lookup.page import context
 from lookup.page.context import Elsewhere, ProfilePage
-from lookup.page.report_form import ReportForm
+from lookup.page.forms import ReportForm
 from lookup.social import reports
 from lookup.views.profile_page import refusing
 from lookup.views.visitor_actions import GONE, TooOften, count, return_path

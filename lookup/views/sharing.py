@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from lookup.page import context, qr
+from lookup.page import context, icons
 from lookup.page.context import Elsewhere, ProfilePage
 from lookup.views.profile_page import refusing, with_caching
 
@@ -40,6 +40,6 @@ def _of_profile(name: str, view: str, answer: Callable[[ProfilePage], HttpRespon
 
 
 def _picture(page: ProfilePage) -> HttpResponse:
-    response = HttpResponse(qr.picture(page.head.canonical), content_type="image/svg+xml")
+    response = HttpResponse(icons.qr_code(page.head.canonical), content_type="image/svg+xml")
     response.headers["Cache-Control"] = QR_CACHING
     return response

@@ -39,8 +39,8 @@ CHECKED_BY_THEIR_READERS = {
     "dashboard.profile.content_forms.LinkForm.icon_svg",
     "dashboard.profile.content_forms.ProjectForm.tags",  # lookup.shapes.strict_fields.problem_of_text, for each
     "dashboard.profile.section_forms.SkillForm.icon_svg",
-    "lookup.page.comment_form.CommentForm.content",  # lookup.social.comments.validated
-    "lookup.page.report_form.ReportForm.text",  # lookup.social.reports.validated
+    "lookup.page.forms.CommentForm.content",  # lookup.social.comments.validated
+    "lookup.page.forms.ReportForm.text",  # lookup.social.reports.validated
     "oidc_provider.admin.ApplicationForm.homepage_url",  # django.core.validators.URLValidator
     "oidc_provider.admin.ApplicationForm.privacy_url",
     "oidc_provider.admin.ApplicationForm.redirect_uris",  # oidc_provider.redirects.problem_of

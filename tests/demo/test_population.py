@@ -12,7 +12,7 @@ from accounts.models import User
 from demo.population import growth, people
 from demo.population.rows import ORDER
 from lookup.documents import document_checks
-from lookup.editing import unlocking
+from lookup.editing import badge_tiers
 from lookup.models import (
     Asset,
     Comment,
@@ -41,8 +41,8 @@ def test_the_documents_and_counters_are_what_the_tables_say() -> None:
 
 
 def test_everybody_has_the_badges_that_their_counters_unlock() -> None:
-    assert unlocking.have_everybody_checked() == 400
-    assert unlocking.unlock() == 0
+    assert badge_tiers.have_everybody_checked() == 400
+    assert badge_tiers.unlock() == 0
 
 
 def test_every_value_is_one_that_a_form_would_take() -> None:

@@ -11,9 +11,9 @@ from django.db.models import Model
 
 from accounts import users
 from lookup import models
-from lookup.admin.base import ProfileContentAdmin
+from lookup.admin.content import ProfileContentAdmin
 from lookup.documents import document_checks, registry
-from lookup.editing import unlocking
+from lookup.editing import badge_tiers
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory
 from tests.lookup import answers
 from tests.lookup.admin_forms import page, post, save, superuser
@@ -193,10 +193,10 @@ def test_a_deleted_account_leaves_nothing_that_is_kept(filled: Filled) -> None:
 
 
 def test_a_rule_that_staff_give_a_badge_unlocks_it_for_whose_counters_stand_still(filled: Filled) -> None:
-    unlocking.unlock()
+    badge_tiers.unlock()
     BadgeTierFactory(badge=BadgeFactory(id="late", name="Late"), threshold=2)
     save(superuser(), "/admin/lookup/badge/late/change/", rule="LIKES")
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
     assert '"name":"Late"' in current()
 
 

@@ -11,7 +11,7 @@ from django.db.models import Model
 from accounts import users
 from accounts.models import User
 from lookup.documents import document_checks, documents
-from lookup.editing import aliases, profiles, unlocking
+from lookup.editing import aliases, badge_tiers, profiles
 from lookup.models import Alias, Badge, Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
 from lookup.visits import database_store
 from tests.factories import lookup as make
@@ -84,7 +84,7 @@ def test_badges_are_unlocked_while_staff_change_those_that_people_have(people: l
 
     def unlock() -> None:
         UserDocument.objects.filter(user=people[0]).update(views=1, unlock_due=True)
-        unlocking.unlock()
+        badge_tiers.unlock()
 
     UserDocument.objects.update(views=1, unlock_due=True)
     in_turn(

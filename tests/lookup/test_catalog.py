@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from lxml import etree
 
-from lookup.editing import catalogue_badges
+from lookup.editing import badge_tiers
 from lookup.models import Badge, BadgeTier, ProfileBadge, ProfileDocument, UserDocument
 from lookup.shapes import badge_catalogue
 from lookup.shapes.svg import svg_problems
@@ -75,7 +75,7 @@ def test_load_badges_makes_the_whole_catalogue_once() -> None:
 
 @pytest.mark.django_db
 def test_what_staff_changed_stays() -> None:
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     Badge.objects.filter(pk="views").update(name="Seen", order=1)
     BadgeTier.objects.filter(badge="views", tier=1).update(threshold=7, title="Lucky")
     Badge.objects.create(id="summer", name="Summer", image="summer.svg")
@@ -87,7 +87,7 @@ def test_what_staff_changed_stays() -> None:
 
 @pytest.mark.django_db
 def test_what_is_missing_comes_back_alone() -> None:
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     Badge.objects.filter(pk="likes").delete()
     BadgeTier.objects.filter(badge="level", tier=5).delete()
     assert run() == "Badges made: 1, tiers made: 5.\n"
@@ -103,7 +103,7 @@ def test_a_badge_that_staff_moved_to_another_catalogue_gets_no_tier_from_this_on
 
 @pytest.mark.django_db
 def test_profiles_that_show_a_badge_with_a_new_tier_are_rendered_anew() -> None:
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     shown, other = (UserFactory().profiles.get() for _ in range(2))
     ProfileBadge.objects.create(profile=shown, badge_id="level")
     ProfileBadge.objects.create(profile=other, badge_id="views")
@@ -112,17 +112,17 @@ def test_profiles_that_show_a_badge_with_a_new_tier_are_rendered_anew() -> None:
             profile=profile, defaults={"user": profile.user, "fingerprint": "rendered"}
         )
     BadgeTier.objects.filter(badge="level", tier=5).delete()
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     assert ProfileDocument.objects.get(profile=shown).fingerprint == ""
     assert ProfileDocument.objects.get(profile=other).fingerprint == "rendered"
 
 
 @pytest.mark.django_db
 def test_a_new_tier_that_counters_unlock_has_everybody_checked() -> None:
-    catalogue_badges.load_missing()
+    badge_tiers.load_missing()
     user = UserFactory()
     for badge_id, is_due in (("level", False), ("views", True)):
         UserDocument.objects.update(unlock_due=False)
         BadgeTier.objects.filter(badge=badge_id, tier=1).delete()
-        catalogue_badges.load_missing()
+        badge_tiers.load_missing()
         assert UserDocument.objects.get(pk=user.pk).unlock_due is is_due

@@ -11,7 +11,7 @@ from django.db.transaction import TransactionManagementError
 from lookup.documents import document_checks, registry
 from lookup.editing import content, profiles, section_entries
 from lookup.models import Link, Profile, ProfileDocument
-from lookup.social import moderation
+from lookup.social import feedback
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import GameFactory, LinkFactory, SectionFactory, main_profile
 from tests.lookup import statements
@@ -41,7 +41,7 @@ def test_each_operation_locks_the_profile_once_and_its_own_row(profile: Profile)
         LOCKS,
         1,
     )
-    assert locked_and_rendered(lambda: moderation.switch(part="votes", is_on=False, by=by)) == (LOCKS, 1)
+    assert locked_and_rendered(lambda: feedback.switch(part="votes", is_on=False, by=by)) == (LOCKS, 1)
     changed = locked_and_rendered(
         lambda: content.change(content=links, profile=profile, pk=link.pk, values={"title": "After"}, by=by)
     )

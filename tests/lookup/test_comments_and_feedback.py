@@ -97,7 +97,7 @@ def test_a_reply_is_counted_but_not_listed(owner: User, visitors: list[User]) ->
     assert (_contents(), _comments()["count"], _figures("Hello")) == (["Hello"], 1, (0, 2))
     comments.delete(comment=reply, by=visitors[1])
     assert _figures("Hello") == (0, 1)
-    comments.delete(comment=comment, by=StaffFactory())
+    comments.delete(comment=comment, by=StaffFactory(), by_staff=True)
     assert _comments() == {"count": 0, "items": []}
     assert not Comment.objects.exists()
 
@@ -121,7 +121,7 @@ def test_pinning_is_for_the_owner_and_staff(owner: User, visitors: list[User]) -
     assert _contents() == ["new", "old"]
     comments.pin(comment=old, is_pinned=True, by=owner)
     assert _contents() == ["old", "new"]
-    comments.pin(comment=old, is_pinned=False, by=StaffFactory())
+    comments.pin(comment=old, is_pinned=False, by=StaffFactory(), by_staff=True)
     assert _contents() == ["new", "old"]
     reply = comments.write(user=owner, content="reply", parent=old, by=owner)
     with pytest.raises(ValidationError):

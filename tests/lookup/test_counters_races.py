@@ -12,7 +12,7 @@ from accounts import bans, users
 from accounts.models import User
 from lookup import ranking
 from lookup.documents import counters, document_checks, documents
-from lookup.editing import profiles, unlocking
+from lookup.editing import badge_tiers, profiles
 from lookup.models import Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
 from lookup.social import comments, feedback
 from tests.factories.accounts import UserFactory
@@ -214,7 +214,7 @@ def test_badges_are_unlocked_once_while_profiles_change(ada: User, people: list[
 
     def act(number: int) -> None:
         if number < 2:
-            unlocking.unlock()
+            badge_tiers.unlock()
         else:
             for _ in range(3):
                 profiles.touch(ids[number])
@@ -223,7 +223,7 @@ def test_badges_are_unlocked_once_while_profiles_change(ada: User, people: list[
         UserDocument.objects.update(views=1, unlock_due=True)
         ProfileBadge.objects.all().delete()
         together(THREADS, act)
-        unlocking.unlock()
+        badge_tiers.unlock()
         assert ProfileBadge.objects.count() == User.objects.count()
         assert list(document_checks.differences()) == []
 

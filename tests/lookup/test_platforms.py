@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from lookup.page import platforms
+from lookup.page import icons
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile, shown
 from tests.pages.markup import page_of
@@ -34,13 +34,13 @@ SPRITE = Path(settings.BASE_DIR, "static", "img", "platforms.svg")
     ],
 )
 def test_the_platform_decides_then_the_host(platform: str, host: str, drawing: str) -> None:
-    assert platforms.drawing(platform, host) == drawing
+    assert icons.drawing(platform, host) == drawing
 
 
 def test_every_drawing_is_in_the_sprite_and_has_no_colour_of_its_own() -> None:
     root = ET.parse(SPRITE).getroot()  # noqa: S314 - ours
     drawn = {symbol.get("id") for symbol in root}
-    assert drawn == {*platforms._NAMES, platforms.TEXT, platforms.MAIL, platforms.WEB}
+    assert drawn == {*icons._NAMES, icons.TEXT, icons.MAIL, icons.WEB}
     assert not any(name in SPRITE.read_text() for name in ("style", "fill", "stroke"))
 
 

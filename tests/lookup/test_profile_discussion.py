@@ -20,7 +20,7 @@ from infrastructure import limits
 from infrastructure.limits import Limit
 from lookup.documents import document_checks
 from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
-from lookup.social import comments, feedback, moderation
+from lookup.social import comments, feedback
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import CommentFactory, shown
 from tests.lookup import answers
@@ -277,7 +277,7 @@ def test_moderation_is_the_owners(ada: User, bob: User) -> None:
     page = page_of(_client(ada).get("/ada"))
     assert page.xpath("//a[.='Edit profile']/@href") == ["/dashboard/profile/"]
     with pytest.raises(PermissionDenied):
-        moderation.block(blocked=ada, by=ada)
+        feedback.block(blocked=ada, by=ada)
 
 
 def test_private_and_banned_owners_and_banned_visitors(ada: User, bob: User) -> None:

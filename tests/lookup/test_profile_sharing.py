@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts import bans
 from accounts.models import User
 from lookup.editing import aliases
-from lookup.page import qr
+from lookup.page import icons
 from tests.factories.accounts import UserFactory
 from tests.pages.markup import page_of, problems_of
 
@@ -47,7 +47,7 @@ def test_the_code_is_a_picture_without_styles_and_kept_by_caches(ada: User) -> N
         "public, max-age=3600",
     )
     assert "Set-Cookie" not in response.headers
-    assert response.content == qr.picture(f"{settings.BASE_URL}/Ada")
+    assert response.content == icons.qr_code(f"{settings.BASE_URL}/Ada")
     tags = [element.tag.rpartition("}")[2] for element in ET.fromstring(response.content).iter()]  # noqa: S314 - ours
     assert tags == ["svg", "rect", "path"]
     assert b"style" not in response.content
@@ -59,7 +59,7 @@ def test_an_alias_shares_itself_where_it_has_a_profile_and_else_leads_to_the_use
     aliases.add(user=ada, name="Old", redirects=True, has_own_profile=False, by=ada)
     aliases.add(user=ada, name="Other", redirects=False, has_own_profile=False, by=ada)
     for name, shown in (("mask", "Mask"), ("Other", "Ada")):
-        assert Client().get(f"/{name}/qr.svg").content == qr.picture(f"{settings.BASE_URL}/{shown}")
+        assert Client().get(f"/{name}/qr.svg").content == icons.qr_code(f"{settings.BASE_URL}/{shown}")
         assert f"{settings.BASE_URL}/{shown}" in Client().get(f"/{name}/share").content.decode()
     for path in ("share", "qr.svg"):
         assert Client().get(f"/Old/{path}").headers["Location"] == f"/Ada/{path}"

@@ -15,7 +15,7 @@ from django.utils import timezone
 from lookup import name_search, ranking
 from lookup.documents import documents, registry, resolve, sql
 from lookup.documents.resolve import EARLIER, Parts
-from lookup.editing import unlocking
+from lookup.editing import badge_tiers
 from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
 from tests.lookup import many_users, statements
@@ -178,7 +178,7 @@ def test_ranking_walks_an_index_from_its_start(
 
 def test_what_is_due_is_found_by_its_index(many: None) -> None:
     UserDocument.objects.filter(pk=FIRST).update(unlock_due=True)
-    (due, *_) = [one for one in statements.of(unlocking.unlock) if one.name == "SELECT lookup_userdocument"]
+    (due, *_) = [one for one in statements.of(badge_tiers.unlock) if one.name == "SELECT lookup_userdocument"]
     assert any("user_document_unlock_due" in step for step in _explained(due)), _explained(due)
 
 

@@ -18,7 +18,7 @@ from accounts.models import AuditEvent, User
 from infrastructure import limits
 from infrastructure.limits import Limit
 from lookup.models import Comment, Report
-from lookup.social import comments, moderation, reports
+from lookup.social import comments, feedback, reports
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import ReportFactory
 from tests.lookup.admin_forms import helper, page, superuser
@@ -157,7 +157,7 @@ def test_who_may_report_what(ada: User, bob: User, comment: Comment, eve: Client
             assert _message(client) == sentence
     assert _send(Client(), path).headers["Location"] == f"/accounts/login/?next={path}"
     assert Client().get("/Ada/report").headers["Location"] == "/accounts/login/?next=/Ada/report"
-    moderation.block(blocked=bob, by=ada)
+    feedback.block(blocked=bob, by=ada)
     for client, allowed in ((author, "/Ada/report"), (own, path)):  # blocked users and owners may
         _send(client, allowed)
         assert _message(client).startswith("Report sent.")
@@ -169,9 +169,9 @@ def test_who_may_report_what(ada: User, bob: User, comment: Comment, eve: Client
 
 def test_what_is_not_shown_is_not_reported(ada: User, bob: User, comment: Comment, eve: Client) -> None:
     path = f"/Ada/comments/{comment.pk}/report"
-    moderation.switch(part="comments", is_on=False, by=ada)
+    feedback.switch(part="comments", is_on=False, by=ada)
     assert (_send(eve, path).status_code, _message(eve)) == (302, "This comment has been deleted.")
-    moderation.switch(part="comments", is_on=True, by=ada)
+    feedback.switch(part="comments", is_on=True, by=ada)
     assert _send(eve, path.replace("Ada", "Bob")).headers["Location"] == "/Bob"
     assert _message(eve) == "This comment has been deleted."
     bans.ban(user=bob, by=None, reason="x")

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from accounts import bans
 from accounts.models import User
 from lookup.documents import counters
-from lookup.editing import unlocking
+from lookup.editing import badge_tiers
 from lookup.models import Badge, ProfileBadge, UserDocument
 from lookup.social import comments, feedback
 from tests.factories import lookup as make
@@ -46,7 +46,7 @@ def _unlocked(user: User) -> dict[str, list[int]]:
     ("count", "tiers"), [(0, []), (99, []), (100, [1]), (499, [1]), (500, [1, 2]), (1000, [1, 2]), (10**9, [1, 2, 3])]
 )
 def test_a_counter_reaches_the_tiers_up_to_it(db: None, count: int, tiers: list[int]) -> None:
-    assert unlocking.reached(_badge("VIEWS", 100, 500, 1000.5), count) == tiers
+    assert badge_tiers.reached(_badge("VIEWS", 100, 500, 1000.5), count) == tiers
 
 
 @pytest.mark.parametrize(("rule", "counter"), [("VIEWS", "views"), ("LIKES", "likes"), ("COMMENTS", "comments")])
@@ -55,9 +55,9 @@ def test_a_counter_unlocks_the_tiers_of_its_rule(ada: User, rule: str, counter: 
     for other in {"VIEWS", "LIKES", "COMMENTS"} - {rule}:
         _badge(other, 1)
     _count(ada, **{counter: 99})
-    assert (unlocking.unlock(), _unlocked(ada)) == (0, {})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (0, {})
     _count(ada, **{counter: 500})
-    assert (unlocking.unlock(), _unlocked(ada)) == (2, {"reached": [1, 2]})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (2, {"reached": [1, 2]})
 
 
 def test_a_badge_comes_by_itself_enabled_behind_the_others_and_is_served_at_once(ada: User) -> None:
@@ -98,7 +98,7 @@ def test_what_its_owner_chose_stays(ada: User) -> None:
     chosen = {"is_enabled": False, "selected_tier": 1, "color": "#123456", "recolor": True, "order": 3}
     row = make.ProfileBadgeFactory(profile=make.main_profile(ada), badge=badge, unlocked_tiers=[1], **chosen)
     _count(ada, views=5)
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
     assert ProfileBadge.objects.filter(pk=row.pk, obtained_at=row.obtained_at).values(*chosen).get() == chosen
     assert _unlocked(ada) == {badge.pk: [1, 2]}
 
@@ -108,10 +108,10 @@ def test_a_tier_stays_unlocked_when_the_counter_falls(ada: User) -> None:
     voters = UserFactory.create_batch(2)
     for voter in voters:
         feedback.vote(user=ada, is_like=True, by=voter)
-    unlocking.unlock()
+    badge_tiers.unlock()
     for voter in voters:
         feedback.withdraw(user=ada, by=voter)
-    assert unlocking.unlock() == 0
+    assert badge_tiers.unlock() == 0
     assert _unlocked(ada) == {badge.pk: [1, 2]}
 
 
@@ -119,14 +119,14 @@ def test_a_tier_that_staff_gave_stays_and_is_not_counted_again(ada: User) -> Non
     badge = _badge("VIEWS", 1, 5, 9)
     make.ProfileBadgeFactory(profile=make.main_profile(ada), badge=badge, unlocked_tiers=[3])
     _count(ada, views=1)
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
     assert _unlocked(ada) == {badge.pk: [1, 3]}
 
 
 def test_a_badge_without_a_rule_is_given_by_staff_alone(ada: User) -> None:
     _badge("", 0)
     _count(ada, views=10**6, likes=10**6, comments=10**6)
-    assert unlocking.unlock() == 0
+    assert badge_tiers.unlock() == 0
     assert _unlocked(ada) == {}
 
 
@@ -135,7 +135,7 @@ def test_an_alias_profile_gets_none(ada: User) -> None:
     make.AliasRowFactory(name__user=ada, profile=own)
     _badge("VIEWS", 1)
     _count(ada, views=1)
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
     assert not ProfileBadge.objects.filter(profile=own).exists()
 
 
@@ -143,13 +143,13 @@ def test_every_door_of_a_counter_makes_badges_due(ada: User) -> None:
     liked, discussed = _badge("LIKES", 1, id="liked"), _badge("COMMENTS", 1, id="discussed")
     seen = _badge("VIEWS", 1, id="seen")
     visitor = UserFactory()
-    assert unlocking.unlock() == 0
+    assert badge_tiers.unlock() == 0
     feedback.vote(user=ada, is_like=True, by=visitor)
-    assert (unlocking.unlock(), _unlocked(ada)) == (1, {liked.pk: [1]})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (1, {liked.pk: [1]})
     comments.write(user=ada, content="Hello", by=visitor)
-    assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1]})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1]})
     counters.add(ada.pk, views=1)
-    assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1], seen.pk: [1]})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1], seen.pk: [1]})
 
 
 def test_the_end_of_a_ban_brings_counts_and_badges_back(ada: User) -> None:
@@ -157,28 +157,28 @@ def test_the_end_of_a_ban_brings_counts_and_badges_back(ada: User) -> None:
     voter = UserFactory()
     feedback.vote(user=ada, is_like=True, by=voter)
     bans.ban(user=voter, by=None, reason="x")
-    assert (unlocking.unlock(), _unlocked(ada)) == (0, {})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (0, {})
     bans.lift(user=voter, by=None, reason="x")
-    assert (unlocking.unlock(), _unlocked(ada)) == (1, {badge.pk: [1]})
+    assert (badge_tiers.unlock(), _unlocked(ada)) == (1, {badge.pk: [1]})
 
 
 def test_who_has_been_looked_at_is_not_looked_at_again_until_something_changes(ada: User) -> None:
     _badge("VIEWS", 1, 2)
     _count(ada, views=1)
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
     assert not UserDocument.objects.filter(unlock_due=True).exists()
     UserDocument.objects.filter(user=ada).update(views=2)
-    assert unlocking.unlock() == 0
+    assert badge_tiers.unlock() == 0
     _count(ada)
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 1
 
 
 def test_a_new_tier_reaches_everybody_once_all_are_due(ada: User) -> None:
     badge = _badge("VIEWS", 5)
     _count(ada, views=3)
-    unlocking.unlock()
+    badge_tiers.unlock()
     make.BadgeTierFactory(badge=badge, tier=2, threshold=3)
-    assert unlocking.unlock() == 0
-    assert unlocking.have_everybody_checked() == UserDocument.objects.count()
-    assert unlocking.unlock() == 1
+    assert badge_tiers.unlock() == 0
+    assert badge_tiers.have_everybody_checked() == UserDocument.objects.count()
+    assert badge_tiers.unlock() == 1
     assert _unlocked(ada) == {badge.pk: [2]}

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from lookup.editing import catalogue_badges
+from lookup.editing import badge_tiers
 
 
 class Command(BaseCommand):
     help = "Makes the badges and tiers of the catalog that are missing; what staff changed stays as it is."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        badges, tiers = catalogue_badges.load_missing()
+        badges, tiers = badge_tiers.load_missing()
         self.stdout.write(f"Badges made: {badges}, tiers made: {tiers}.")

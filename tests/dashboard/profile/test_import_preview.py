@@ -14,7 +14,7 @@ from lookup.documents import registry
 from lookup.editing import content, profiles
 from lookup.models import GalleryItem, Link, Section
 from lookup.transfer import own
-from lookup.transfer.changes import Change
+from lookup.transfer.own import Change
 from tests.dashboard.profile.editor import said
 from tests.dashboard.profile.transfers import PAGE, Json, check, confirm
 from tests.factories.lookup import GalleryItemFactory, main_profile

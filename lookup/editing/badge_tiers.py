@@ -1,18 +1,51 @@
-"""Unlock badge tiers by views, likes and comments. A tier stays unlocked when the counter falls again."""
+"""The badge catalogue in the database, and the tiers that views, likes and comments unlock.
+
+A tier stays unlocked when the counter falls again. What staff changed in the catalogue stays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 
 from django.db import transaction
 from django.db.models import Max
 
+from lookup.documents import documents
 from lookup.editing import profiles
-from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule, UserDocument
+from lookup.models import Badge, BadgeTier, CustomBadge, Profile, ProfileBadge, UnlockRule, UserDocument
+from lookup.shapes import badge_catalogue
 
 COUNTERS = {UnlockRule.VIEWS: "views", UnlockRule.LIKES: "likes", UnlockRule.COMMENTS: "comments"}
 BATCH = 200
 MARKED_AT_ONCE = 1000
+
+
+@transaction.atomic
+def load_missing() -> tuple[int, int]:
+    """Add what the tables lack of the catalogue; return the numbers of new badges and tiers.
+
+    Profiles that show a badge with a new tier are rendered again, and users who have reached the tier get it. A badge
+    that staff moved to another catalogue gets no tier.
+    """
+    catalogue = {badge.id: badge for badge in badge_catalogue.BADGES}
+    held = set(Badge.objects.values_list("pk", flat=True))
+    facts = [asdict(badge) | {"catalog": badge_catalogue.CATALOG} for badge in catalogue.values()]
+    badges = [Badge(**{name: one[name] for name in one if name != "tiers"}) for one in facts if one["id"] not in held]
+    Badge.objects.bulk_create(badges)
+    ours = Badge.objects.filter(catalog=badge_catalogue.CATALOG).in_bulk(list(catalogue))
+    present = set(BadgeTier.objects.values_list("badge_id", "tier"))
+    tiers = [
+        BadgeTier(badge=ours[badge.id], **asdict(tier))
+        for badge in catalogue.values()
+        for tier in badge.tiers
+        if badge.id in ours and (badge.id, tier.tier) not in present
+    ]
+    BadgeTier.objects.bulk_create(tiers)
+    documents.mark_stale(Profile.objects.filter(badges__badge__in={tier.badge_id for tier in tiers}))
+    if any(tier.badge.rule for tier in tiers):
+        have_everybody_checked()
+    return len(badges), len(tiers)
 
 
 def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
@@ -55,7 +88,11 @@ def _unlock(rows: Iterable[UserDocument]) -> int:
     by_profile = {document.profile_id: document for document in rows}
     locked = ProfileBadge.objects.select_for_update(no_key=True).filter(profile__in=by_profile, badge__in=badges)
     held = {(row.profile_id, row.badge_id): row for row in locked.order_by("pk")}
-    last = _last_places(by_profile)
+    last: dict[str, int] = {}  # the highest `order` among the badges of each profile, custom ones included
+    for model in (ProfileBadge, CustomBadge):
+        orders = model._default_manager.filter(profile__in=by_profile).values("profile").order_by()
+        for profile_id, order in orders.annotate(last=Max("order")).values_list("profile", "last"):
+            last[profile_id] = max(order, last.get(profile_id, order))
     given, new, changed = 0, [], []
     for profile_id, document in by_profile.items():
         for badge in badges:
@@ -76,13 +113,3 @@ def _unlock(rows: Iterable[UserDocument]) -> int:
     ProfileBadge.objects.bulk_update(changed, ["unlocked_tiers"])
     profiles.touch(*{row.profile_id for row in [*new, *changed]})
     return given
-
-
-def _last_places(profile_ids: Iterable[str]) -> dict[str, int]:
-    """Return the highest `order` among the badges of each profile, custom ones included."""
-    last: dict[str, int] = {}
-    for model in (ProfileBadge, CustomBadge):
-        rows = model._default_manager.filter(profile__in=profile_ids).values("profile").order_by()
-        for profile_id, order in rows.annotate(last=Max("order")).values_list("profile", "last"):
-            last[profile_id] = max(order, last.get(profile_id, order))
-    return last
