@@ -62,13 +62,9 @@ class Claims:
         self.accounts: dict[str, dict[str, LinkedAccount]] = defaultdict(dict)
         self.rows: dict[tuple[str, str], list[Any]] = defaultdict(list)  # Any: rows of a table, by its name and profile
         self.comments: dict[str, Comment] = {}
-        self._read_users()
-        self._read_accounts()
-        self._read_profiles()
-        self._read_rows()
-
-    def is_known(self, user_id: str) -> bool:
-        return self._holder((USER, user_id)) is not None
+        owners = {line.user_id for line in self._lines}
+        self._read_people(owners)
+        self._read_profiles(owners)
 
     def problems(self, line: Line) -> Iterator[Problem]:
         """Yield the things that the line names and another user holds."""
@@ -94,11 +90,9 @@ class Claims:
         for place, item in enumerate(line.comments()):
             author = item["author"]
             user = self.users.get(author["id"])
-            if (
-                user
-                and user.pk not in warned
-                and (user.username, user.display_name) != (author["username"], author["name"])
-            ):
+            if user is None or user.pk in warned:
+                continue
+            if (user.username, user.display_name) != (author["username"], author["name"]):
                 warned.add(user.pk)
                 yield f"comments.items.{place}.author", "Has other names here, and lookups show those."
 
@@ -139,7 +133,7 @@ class Claims:
             yield (COMMENT, item["id"]), user["id"], f"{path}.id"
             if author["id"] != user["id"]:
                 yield (USER, author["id"]), str(author["uid"]), f"{path}.author.uid"
-                if not self.is_known(author["id"]):
+                if self._holder((USER, author["id"])) is None:
                     yield (UID, author["uid"]), author["id"], f"{path}.author.uid"
                     yield (NAME, author["username"].upper()), author["id"], f"{path}.author.username"
 
@@ -154,11 +148,10 @@ class Claims:
         self._held[key] = holder
         self._keys_of[holder].add(key)
 
-    def _owners(self) -> set[str]:
-        return {line.user_id for line in self._lines}
-
-    def _read_users(self) -> None:
+    def _read_people(self, owners: set[str]) -> None:
+        """Read the users with their names and outside accounts."""
         named = [line.user for line in self._lines]
+        outside = {user[name] for user in named for name in ("chatId", "scrobblerUsername")} - {None}
         named += [item["author"] for line in self._lines for item in line.comments()]
         for user in found(User.objects.all(), "pk", {user["id"] for user in named}):
             self.users[user.pk] = user
@@ -169,30 +162,26 @@ class Claims:
         keys = {user["username"].upper() for user in named}
         keys |= {alias["name"].upper() for line in self._lines for alias in line.rows("aliases")}
         names = Name.objects.select_related("alias")
-        for name in [*found(names, "pk", keys), *found(names, "user", self._owners())]:
+        for name in [*found(names, "pk", keys), *found(names, "user", owners)]:
             self._hold((NAME, name.pk), name.user_id)
             self.names[name.user_id][name.pk] = name
-
-    def _read_accounts(self) -> None:
-        named = {line.user["chatId"] for line in self._lines} | {line.user["scrobblerUsername"] for line in self._lines}
-        rows = LinkedAccount.objects.all()
-        for account in [*found(rows, "external_id", named - {None}), *found(rows, "user", self._owners())]:
+        accounts = LinkedAccount.objects.all()
+        for account in [*found(accounts, "external_id", outside), *found(accounts, "user", owners)]:
             self._hold((account.kind, account.external_id), account.user_id)
             self.accounts[account.user_id][account.kind] = account
 
-    def _read_profiles(self) -> None:
+    def _read_profiles(self, owners: set[str]) -> None:
+        """Read the profiles with their rows, and the comments."""
         named = {alias["profileId"] for line in self._lines for alias in line.rows("aliases")} - {None}
         named |= {line.profile_id for line in self._lines}
-        rows = [*found(Profile.objects.all(), "pk", named), *found(Profile.objects.all(), "user", self._owners())]
-        for profile in {row.pk: row for row in rows}.values():
+        profiles = [*found(Profile.objects.all(), "pk", named), *found(Profile.objects.all(), "user", owners)]
+        for profile in {row.pk: row for row in profiles}.values():
             self._held[PROFILE, profile.pk] = profile.user_id
             if profile.is_main:
                 self.main_profiles[profile.user_id], self.main_ids[profile.user_id] = profile, profile.pk
             else:
                 self.alias_profiles[profile.user_id].add(profile.pk)
-
-    def _read_rows(self) -> None:
-        mains = {self.main_ids[user_id] for user_id in self._owners() & set(self.main_ids)}
+        mains = {self.main_ids[user_id] for user_id in owners & set(self.main_ids)}
         for table in TABLES:
             rows: QuerySet[Any] = table.model._default_manager.all()  # Any: what is on a profile
             if table.model is GalleryItem:
@@ -201,8 +190,7 @@ class Claims:
             for row in {row.pk: row for row in [*found(rows, "pk", ids), *found(rows, "profile", mains)]}.values():
                 self._held[table.name, row.pk] = row.profile_id
                 self.rows[table.name, row.profile_id].append(row)
-        for comment in found(
-            Comment.objects.all(), "pk", {item["id"] for line in self._lines for item in line.comments()}
-        ):
+        ids = {item["id"] for line in self._lines for item in line.comments()}
+        for comment in found(Comment.objects.all(), "pk", ids):
             self.comments[comment.pk] = comment
             self._held[COMMENT, comment.pk] = comment.user_id if comment.parent_id is None else "another comment"

@@ -20,7 +20,7 @@ from lookup.transfer import form
 from lookup.transfer.conflicts import Claims, batches, found
 from lookup.transfer.people import Author, People, kept
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.tables import TABLES, Table, assets_of
+from lookup.transfer.tables import TABLES, Table, assets_of, is_hidden
 
 _COLUMNS = form.columns_of(ProfileSerializer, Profile)
 _ASSETS = {column: name for column, name in _COLUMNS.items() if column in Profile.ASSETS}
@@ -32,22 +32,19 @@ _TEXTS = {
 _MIRRORS = {"avatarSettings": {"mirrorChat": True}}
 
 
-class Uploads:
-    """The asset rows of what lines name: existing ones with equal facts, and new ones."""
+Uploads = dict[tuple[str, AssetFacts], Asset]  # by owner and facts
 
-    def __init__(self, lines: Iterable[Line], authors: Iterable[Author]) -> None:
-        wanted = {(line.user_id, facts): None for line in lines for _, facts in assets_of(line)}
-        pictures = [(author.user.pk, author.data["avatarUrl"]) for author in authors]
-        wanted |= {(owner, facts): None for owner, facts in pictures if isinstance(facts, AssetFacts)}
-        rows = found(Asset.objects.all(), "owner", {owner for owner, _ in wanted})
-        self._rows = {(row.owner_id, facts_of(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
-        missing = [key for key in wanted if key not in self._rows]
-        new = [bulk.build(Asset, owner_id=owner, **facts._asdict()) for owner, facts in missing]
-        bulk.insert(new)
-        self._rows |= {(row.owner_id, facts_of(row)): row for row in new}
 
-    def of(self, owner_id: str, facts: AssetFacts) -> Asset:
-        return self._rows[owner_id, facts]
+def _uploads(lines: Iterable[Line], authors: Iterable[Author]) -> Uploads:
+    """Return the asset rows of what lines name: existing ones with equal facts, and new ones."""
+    wanted = {(line.user_id, facts): None for line in lines for _, facts in assets_of(line)}
+    pictures = [(author.user.pk, author.data["avatarUrl"]) for author in authors]
+    wanted |= {(owner, facts): None for owner, facts in pictures if isinstance(facts, AssetFacts)}
+    held = sorted(found(Asset.objects.all(), "owner", {owner for owner, _ in wanted}), key=lambda row: row.pk)
+    rows = {(row.owner_id, facts_of(row)): row for row in reversed(held)}
+    new = [bulk.build(Asset, owner_id=key[0], **key[1]._asdict()) for key in wanted if key not in rows]
+    bulk.insert(new)
+    return rows | {(row.owner_id, facts_of(row)): row for row in new}
 
 
 def facts_of(row: Asset) -> AssetFacts:
@@ -66,7 +63,7 @@ class WrittenProfiles:
 
 def write(lines: list[Line], people: People, claims: Claims) -> WrittenProfiles:
     """Write the profiles of the lines with everything on them."""
-    uploads = Uploads(lines, people.authors)
+    uploads = _uploads(lines, people.authors)
     rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
     profiles = {row.user_id: row for row in rows}
     bulk.save(rows, held={profiles[user].pk for user in claims.main_ids if user in profiles}, columns=list(_COLUMNS))
@@ -103,7 +100,7 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
     for attribute, name in _ASSETS.items():
         facts = given[name]
         if not isinstance(facts, Mirrored):  # the upload behind a mirrored picture stays
-            setattr(profile, attribute, facts and uploads.of(line.user_id, facts))
+            setattr(profile, attribute, facts and uploads[line.user_id, facts])
     profile.settings = given["settings"]
     profile.created_at = kept(given["createdAt"], profile.created_at)
     profile.updated_at = kept(given["updatedAt"], profile.updated_at)
@@ -115,7 +112,7 @@ def _empty(author: Author, uploads: Uploads) -> Profile:
     profile = Profile(user=author.user, name=author.user.username)
     picture = author.data["avatarUrl"]
     if isinstance(picture, AssetFacts):
-        profile.avatar = uploads.of(author.user.pk, picture)
+        profile.avatar = uploads[author.user.pk, picture]
     elif picture is not None:
         profile.settings = _MIRRORS
     return profile
@@ -193,7 +190,7 @@ def unnamed(table: Table, line: Line, claims: Claims) -> list[Any]:
     """Return the rows that lookups show and the line does not name, which an import deletes."""
     rows = held(table, line, claims)
     named = {entry["id"] for _, entry in table.of(line)} if rows else set()
-    unnamed = [row for row in rows if row.pk not in named and not table.is_hidden(row, line.data)]
+    unnamed = [row for row in rows if row.pk not in named and not is_hidden(row, line)]
     return sorted(unnamed, key=lambda row: row.pk)  # the database may read rows in another order the next time
 
 
@@ -211,14 +208,10 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
         known.update(row.pk for row in held(table, line, claims))
         for _, entry in table.of(line):
             values: Json = {
-                name: uploads.of(line.user_id, value) if isinstance(value, AssetFacts) else value
+                name: uploads[line.user_id, value] if isinstance(value, AssetFacts) else value
                 for name, value in table.columns(entry).items()
             }
             columns = list(values)
             rows.append(bulk.build(table.model, id=entry["id"], profile_id=line.profile_id, **values))
-    bulk.save(rows, held=known - deleted, columns=[_field(name) for name in columns])
+    bulk.save(rows, held=known - deleted, columns=[table.model._meta.get_field(name).name for name in columns])
     return rows
-
-
-def _field(column: str) -> str:
-    return column.removesuffix("_id") if column in {"badge_id", "section_id"} else column

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import AuditEvent, User
+from accounts.models import User
 from infrastructure import worker_processes
 from infrastructure.databases import bulk
 from lookup.documents import documents
@@ -22,14 +22,12 @@ from lookup.shapes.strict_fields import Problem, Problems
 from lookup.transfer import catalogues, content, people, reading, social
 from lookup.transfer.catalogues import BadgeCatalogue
 from lookup.transfer.conflicts import Claims, Taken, batches
-from lookup.transfer.people import People
 from lookup.transfer.reading import Line, LineRefused
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
 AHEAD = 3  # batches that another process has read, or is to read, while one is written
 _TAKEN = "Another import or user took a name or id of this line at the same time. Import it again."
-
 
 Batch = list[tuple[int, bytes]]  # lines by their numbers
 ReadBatch = list[tuple[int, Line | Problems]]  # lines as read, or why one is refused
@@ -87,9 +85,11 @@ def run(
         outcomes = {number: Outcome(number) for number, _ in batch}
         lines = []
         for number, line in batch:
-            problems = _problems(line, seen) if isinstance(line, Line) else line
-            outcomes[number].problems = problems
-            if isinstance(line, Line) and not problems:
+            if not isinstance(line, Line):
+                outcomes[number].problems = line
+            elif (before := seen.setdefault(bytes.fromhex(line.user_id), number)) != number:  # refused or not
+                outcomes[number].problems = [("user.id", f"Line {before} is of this user.")]
+            else:
                 lines.append(line)
         if is_check:
             _accepted(lines, Claims(lines, taken), outcomes)
@@ -111,17 +111,15 @@ def _batches(file: BinaryIO) -> Iterator[Batch]:
         yield batch
 
 
-def _problems(line: Line, seen: dict[bytes, int]) -> Problems:
-    """Return a problem if an earlier line, refused or not, is of this line's user."""
-    before = seen.setdefault(bytes.fromhex(line.user_id), line.number)
-    return [] if before == line.number else [("user.id", f"Line {before} is of this user.")]
-
-
 def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
     """Import all lines in one transaction; where the database refuses that, each in one of its own."""
     try:
         with transaction.atomic():
-            _import_together(lines, outcomes, by)
+            people.lock(lines)
+            with profiles.changing_all_of(*(line.user_id for line in lines)) as block:
+                claims = Claims(lines, {})
+                accepted, badges = _accepted(lines, claims, outcomes)
+                _write(block, lines=accepted, claims=claims, badges=badges, by=by)
     except IntegrityError:
         if len(lines) == 1:
             outcomes[lines[0].number].problems = [("", _TAKEN)]
@@ -129,14 +127,6 @@ def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) ->
         for line in lines:
             outcomes[line.number] = Outcome(line.number)
             _import([line], outcomes, by)
-
-
-def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
-    people.lock(lines)
-    with profiles.changing_all_of(*(line.user_id for line in lines)) as block:
-        claims = Claims(lines, {})
-        accepted, badges = _accepted(lines, claims, outcomes)
-        _write(block, lines=accepted, claims=claims, badges=badges, by=by)
 
 
 def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
@@ -151,8 +141,7 @@ def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -
             accepted.append(line)
     badges = BadgeCatalogue(accepted)
     for line in accepted:
-        warnings = [*line.warnings, *claims.warnings(line), *badges.warnings[line.number]]
-        outcomes[line.number].warnings = warnings
+        outcomes[line.number].warnings = [*line.warnings, *claims.warnings(line), *badges.warnings[line.number]]
     return accepted, badges
 
 
@@ -169,13 +158,17 @@ def _write(
     block.rendered.update({profile.pk for profile in written.profiles.values()} - set(written.new))
     for batch in batches([line.user_id for line in lines]):
         documents.mark_stale(Profile.objects.filter(user__in=batch, is_main=False))
-    bulk.insert(_events(lines, claims, written_people, by))
-
-
-def _events(lines: list[Line], claims: Claims, written_people: People, by: User | None) -> Iterator[AuditEvent]:
-    for line in lines:
-        user, is_new = written_people.users[line.user_id], line.user_id not in claims.users
-        yield audit.event("profile:imported", by=by, on=user, profile=line.profile_id, is_new=is_new)
+    events = [
+        audit.event(
+            "profile:imported",
+            by=by,
+            on=written_people.users[line.user_id],
+            profile=line.profile_id,
+            is_new=line.user_id not in claims.users,
+        )
+        for line in lines
+    ]
     for author in written_people.authors:
         reason = "Wrote a comment that was imported."
-        yield audit.event("user:created", by=by, on=author.user, reason=reason, uid=author.user.uid)
+        events.append(audit.event("user:created", by=by, on=author.user, reason=reason, uid=author.user.uid))
+    bulk.insert(events)

@@ -28,15 +28,13 @@ from lookup.transfer import content, exporting, people, reading
 from lookup.transfer.catalogues import missing_entries
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
-from lookup.transfer.tables import TABLES, Table, assets_of
+from lookup.transfer.tables import TABLES, Table, assets_of, is_hidden
 
 MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})
 _NOT_TAKEN = ("profileId", "createdAt", "updatedAt")  # of the profile
 _BADGE_CHOICES = ("enabled", "order", "color", "recolor")
 _TAKEN = "Something that this file names has just been taken. Please try again."
-
-_NOT_COMPARED = {"profileId", "createdAt", "updatedAt", "settings"}  # of the profile; settings are compared one by one
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def exported(user: User) -> bytes:
 
 def look(*, user: User, text: bytes) -> Outcome:
     """Return what `restore` would change. Raises LineRefused, with every reason."""
-    return _restored(user, text, user, digest=None)
+    return restore(user=user, text=text, digest="", by=user)
 
 
 def restore(*, user: User, text: bytes, digest: str, by: User | None) -> Outcome:
@@ -124,11 +122,6 @@ def restore(*, user: User, text: bytes, digest: str, by: User | None) -> Outcome
     Nothing is written without changes, or where `digest`, which `look` gave, is of other changes. Rows that lookups
     hide stay. Raises LineRefused, with every reason: nothing is changed.
     """
-    return _restored(user, text, by, digest=digest)
-
-
-def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -> Outcome:
-    """Compare, and write. `digest`: of the changes to write; None writes nothing."""
     given = _own_line(text, user)
     try:
         with transaction.atomic():
@@ -142,7 +135,9 @@ def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -
                     raise LineRefused(problems)
                 outcome = Outcome(_between(today, line, claims), notes)
                 if digest == outcome.changes.digest and not outcome.changes.is_empty:
-                    _write(line, claims, user, by)
+                    content.write([line], people.People({}, []), claims)
+                    audit.record("profile:restored", by=by, on=user, profile=line.profile_id)
+                    profiles.touch(line.profile_id)
                     outcome.is_written = True
     except IntegrityError:
         raise LineRefused([("", _TAKEN)]) from None
@@ -180,9 +175,8 @@ def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Prob
         place, chosen = said.pop(held["badgeId"], (0, held))
         tier = chosen["selectedTier"]
         if tier is not None and tier not in held["unlockedTiers"]:
-            notes.append(
-                (f"badges.{place}.selectedTier", "You have not unlocked this tier; your current choice stays.")
-            )
+            path = f"badges.{place}.selectedTier"
+            notes.append((path, "You have not unlocked this tier; your current choice stays."))
             tier = held["selectedTier"]
         badges.append({**held, **{name: chosen[name] for name in _BADGE_CHOICES}, "selectedTier": tier})
     notes += [(f"badges.{place}", "You do not have this badge; it is left out.") for place, _ in said.values()]
@@ -192,17 +186,12 @@ def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Prob
 def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
     for path, _ in claims.problems(line):  # the owner is not disclosed
         yield path, "Belongs to another user, or to another of your profiles."
-    yield from _foreign_files(line)
-    yield from missing_entries(line)
-    yield from _too_many(line, claims)
-
-
-def _foreign_files(line: Line) -> Iterator[Problem]:
-    """Yield files of other users: knowing the address of a file does not make it one's own."""
     own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
     for path, facts in assets_of(line):
-        if facts not in own:
+        if facts not in own:  # knowing the address of a file does not make it one's own
             yield path, "Not one of your uploads. Upload it, then export again."
+    yield from missing_entries(line)
+    yield from _too_many(line, claims)
 
 
 def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
@@ -214,16 +203,10 @@ def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
         entries = table.of(line)
         named = {entry["id"] for _, entry in entries}
         held = claims.rows[table.name, line.profile_id]
-        staying = sum(row.pk not in named and table.is_hidden(row, line.data) for row in held)
+        staying = sum(row.pk not in named and is_hidden(row, line) for row in held)
         most = max(limits[table.model], len(held))
         if len(entries) + staying > most:
             yield entries[0][0].partition(".")[0], f"Has too many rows: with those that are hidden, {most} are allowed."
-
-
-def _write(line: Line, claims: Claims, user: User, by: User | None) -> None:
-    content.write([line], people.People({}, []), claims)
-    audit.record("profile:restored", by=by, on=user, profile=line.profile_id)
-    profiles.touch(line.profile_id)
 
 
 def _between(today: Line, line: Line, claims: Claims) -> Changes:
@@ -231,25 +214,24 @@ def _between(today: Line, line: Line, claims: Claims) -> Changes:
     lists: dict[str, ListChanges] = {}
     for table in TABLES:
         _compare_rows(table, today, line, claims, lists.setdefault(table.include, ListChanges(table.include)))
-    return Changes(
-        list(_fields(today.profile, line.profile)), list(_settings(today.profile, line.profile)), [*lists.values()]
-    )
-
-
-def _fields(old: Json, new: Json) -> Iterator[Change]:
-    for name, value in new.items():
-        if name in _NOT_COMPARED or isinstance(value, Mirrored):  # the upload behind a mirrored picture stays
-            continue
-        if old[name] != value:
-            yield Change(name, old[name], value)
-
-
-def _settings(old: Json, new: Json) -> Iterator[Change]:
+    old, new = today.profile, line.profile
     before, after = settings_schema.filled(old["settings"]), settings_schema.filled(new["settings"])
-    for key, values in after.items():
-        for name, value in values.items():
-            if before[key][name] != value:
-                yield Change(f"{key}.{name}", before[key][name], value)
+    return Changes(
+        fields=[
+            Change(name, old[name], value)
+            for name, value in new.items()
+            if name not in {*_NOT_TAKEN, "settings"}
+            and not isinstance(value, Mirrored)  # the upload behind a mirrored picture stays
+            and old[name] != value
+        ],
+        settings=[
+            Change(f"{key}.{name}", before[key][name], value)
+            for key, values in after.items()
+            for name, value in values.items()
+            if before[key][name] != value
+        ],
+        lists=list(lists.values()),
+    )
 
 
 def _compare_rows(table: Table, today: Line, line: Line, claims: Claims, found: ListChanges) -> None:

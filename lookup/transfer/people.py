@@ -78,7 +78,9 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
     user.username, user.display_name = given["username"], given["name"]
     user.created_at = kept(given["createdAt"], user.created_at)
     user.is_verified, user.is_inactive = given["verified"], given["inactive"]
-    user.public_api_access = user.public_api_access or _is_only_an_author(user)
+    # Who is only known from comments cannot have turned public API access off.
+    is_only_an_author = user.last_login is None and not user.email and not user.has_usable_password()
+    user.public_api_access = user.public_api_access or is_only_an_author
     if (user.is_premium(now), user.is_imagehost(now)) != (given["premium"], given["imagehost"]):
         user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
         user.plan_expires_at = None
@@ -91,11 +93,6 @@ def _no_password() -> str:
     """Return a hash that no password matches, as `make_password(None)` does, from one read of the source of randomness
     instead of forty."""
     return f"{UNUSABLE_PASSWORD_PREFIX}{secrets.token_hex(UNUSABLE_PASSWORD_SUFFIX_LENGTH // 2)}"
-
-
-def _is_only_an_author(user: User) -> bool:
-    """Return whether the user is only known from comments, so cannot have turned public API access off."""
-    return user.last_login is None and not user.email and not user.has_usable_password()
 
 
 def _new_authors(lines: list[Line], claims: Claims, now: datetime) -> Iterator[Author]:

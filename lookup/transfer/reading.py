@@ -120,8 +120,11 @@ def _parsed(text: bytes) -> Any:
             doubled.append(found)
         return found
 
+    def refuse(name: str) -> NoReturn:
+        raise LineRefused([("", f"Is not JSON that can be read: {name} is no number of JSON.")])
+
     try:
-        value = json.loads(text.decode(), object_pairs_hook=make, parse_constant=_refuse_constant)
+        value = json.loads(text.decode(), object_pairs_hook=make, parse_constant=refuse)
         names = list(_doubled_names(value, "")) if doubled else []
     except UnicodeDecodeError:
         raise LineRefused([("", "Is not UTF-8.")]) from None
@@ -129,20 +132,11 @@ def _parsed(text: bytes) -> Any:
         raise LineRefused([("", f"Is not JSON: {error.msg} at character {error.pos + 1}.")]) from None
     except RecursionError:
         raise LineRefused([("", "Is not JSON that can be read: it is nested too deep.")]) from None
-    except ValueError as error:  # a constant, or more digits than Python reads
-        said = error.args[0] if isinstance(error, _NoNumber) else "a number has too many digits."
-        raise LineRefused([("", f"Is not JSON that can be read: {said}")]) from None
+    except ValueError:  # more digits than Python reads
+        raise LineRefused([("", "Is not JSON that can be read: a number has too many digits.")]) from None
     if names:
         raise LineRefused([(path, "Appears twice.") for path in names])
     return value
-
-
-class _NoNumber(ValueError):
-    pass
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _NoNumber(f"{name} is no number of JSON.")
 
 
 def _doubled_names(value: Any, path: str) -> Iterator[str]:
@@ -159,7 +153,7 @@ DOCUMENT_LISTS = tuple(name for name in registry.DOCUMENT_COLUMNS if name != "pr
 
 def contradictions(data: Json) -> Iterator[Problem]:
     """Yield contradictions between parts of a line, as paths and sentences."""
-    for check in (_user, _avatar, _ids, _aliases, _badges, _links, _sections, _gallery, _catalogues, _comments):
+    for check in (_user, _ids, _aliases, _badges, _links, _sections, _gallery, _catalogues, _comments):
         yield from check(data)
 
 
@@ -186,9 +180,6 @@ def in_order(rows: Iterable[Json]) -> list[Json]:
 def _user(data: Json) -> Iterator[Problem]:
     if data["user"]["imagehost"] and not data["user"]["premium"]:
         yield "user.premium", "Must be true where user.imagehost is: that plan holds what premium holds."
-
-
-def _avatar(data: Json) -> Iterator[Problem]:
     avatar, shown = data["profile"]["avatar"], data["user"]["avatarUrl"]
     mirrors = settings_schema.filled(data["profile"]["settings"])["avatarSettings"]["mirrorChat"]
     url = addresses.upload(avatar.path) if isinstance(avatar, AssetFacts) else avatar and avatar.url
@@ -243,12 +234,10 @@ def _badges(data: Json) -> Iterator[Problem]:
             absent = ["badgeId", "selectedTier", "unlockedTiers", "imageUrl", "tiers"]
         for name in absent:
             if badge[name] not in (None, "", []):
-                yield f"{path}.{name}", f"Must be {_ABSENT.get(name, 'null')} on a {badge['type']} badge."
+                nothing = "empty" if name in {"unlockedTiers", "tiers"} else "null"
+                yield f"{path}.{name}", f"Must be {nothing} on a {badge['type']} badge."
         if badge["image"] and badge["iconSvg"]:
             yield f"{path}.iconSvg", "Must be null where there is an image."
-
-
-_ABSENT = {"unlockedTiers": "empty", "tiers": "empty"}
 
 
 def _tiers(badge: Json, path: str) -> Iterator[Problem]:

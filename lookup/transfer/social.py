@@ -112,7 +112,8 @@ def _timestamps(line: Line, claims: Claims) -> list[datetime]:
     timestamps: list[datetime] = []
     for _, run in groupby(line.comments(), lambda item: (item["pinned"], milliseconds(item["createdAt"]))):
         items = list(run)
-        found = [kept(item["createdAt"], _created_at(claims.comments.get(item["id"]))) for item in items]
+        stored = [getattr(claims.comments.get(item["id"]), "created_at", None) for item in items]
+        found = [kept(item["createdAt"], at) for item, at in zip(items, stored, strict=True)]
         newest = max(found)
         places = [(newest - at, item["id"]) for at, item in zip(found, items, strict=True)]
         if places != sorted(places):
@@ -120,7 +121,3 @@ def _timestamps(line: Line, claims: Claims) -> list[datetime]:
             found = [start + timedelta(microseconds=after) for after in range(len(items) - 1, -1, -1)]
         timestamps += found
     return timestamps
-
-
-def _created_at(comment: Comment | None) -> datetime | None:
-    return comment.created_at if comment else None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from django.db.models import Model
 
@@ -27,23 +26,15 @@ from lookup.transfer import form
 from lookup.transfer.reading import Json, Line, Located
 
 
-def _never(row: Model, data: Json) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class Table:
     """`include`: where a line has its rows. `entries`: the entries of a line's data that are its rows. `columns`: what
-    a row says, except its id and profile; an asset as its facts.
-
-    `is_hidden`: whether lookups leave a row out. A line cannot name such a row, which stays.
-    """
+    a row says, except its id and profile; an asset as its facts."""
 
     model: type[Model]
     include: str
     entries: Callable[[Json], Iterator[Located]]
     columns: Callable[[Json], Json]
-    is_hidden: Callable[[Any, Json], bool] = _never
 
     @cached_property
     def name(self) -> str:
@@ -54,6 +45,20 @@ class Table:
         if (found := line.listed.get(self.name)) is None:
             found = line.listed[self.name] = list(self.entries(line.data))
         return found
+
+
+def is_hidden(row: Model, line: Line) -> bool:
+    """Return whether lookups leave a row out. A line cannot name such a row, which stays."""
+    match row:
+        case Audio() | Background() | Link():
+            return not row.is_active
+        case Section():
+            return not row.is_enabled or not sections.is_valid(row.type, row.config)
+        case GalleryItem(section=Section() as section):
+            if any(section.pk == entry["id"] for entry in line.rows("sections")):
+                return False
+            return section.type != SectionType.GALLERY or is_hidden(section, line)
+    return False
 
 
 def _of(include: str, **wanted: str) -> Callable[[Json], Iterator[Located]]:
@@ -78,46 +83,23 @@ def _pictures(data: Json) -> Iterator[Located]:
         yield f"gallery.{place}", {**item, "section": section, "order": order}
 
 
-def _is_inactive(row: Audio | Background | Link, data: Json) -> bool:
-    return not row.is_active
-
-
-def _is_hidden_section(row: Section, data: Json) -> bool:
-    return not row.is_enabled or not sections.is_valid(row.type, row.config)
-
-
-def _is_hidden_picture(row: GalleryItem, data: Json) -> bool:
-    """Return whether the picture is in a hidden section that the line does not name either."""
-    section = row.section
-    if section is None or any(section.pk == entry["id"] for entry in data["sections"]):
-        return False
-    return section.type != SectionType.GALLERY or _is_hidden_section(section, data)
-
-
 def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
-    """Return the table of a list whose rows are as its form shows them."""
+    """Return the table of a list whose rows are as its form shows them; unlocked tiers ascend, each once."""
     names = form.columns_of(content.form, model) if content.form else {}
     fixed = {"is_active": True} if content.switch == "is_active" else {}
-    return Table(
-        model,
-        content.name,
-        _of(content.name, **wanted),
-        lambda entry: {column: entry[name] for column, name in names.items()} | fixed,
-        _is_inactive if fixed else _never,
-    )
-
-
-def _sorted_tiers(table: Table) -> Table:
-    """Return the table with unlocked tiers that ascend, each once."""
 
     def columns(entry: Json) -> Json:
-        found = table.columns(entry)
-        return {**found, "unlocked_tiers": sorted(set(found["unlocked_tiers"]))}
+        found = {column: entry[name] for column, name in names.items()} | fixed
+        if "unlocked_tiers" in found:
+            found["unlocked_tiers"] = sorted(set(found["unlocked_tiers"]))
+        return found
 
-    return replace(table, columns=columns)
+    return Table(model, content.name, _of(content.name, **wanted), columns)
 
 
-STANDARD_BADGES = _sorted_tiers(_rows_of(registry.BADGES, ProfileBadge, type="STANDARD"))
+STANDARD_BADGES = _rows_of(registry.BADGES, ProfileBadge, type="STANDARD")
+_SECTION_COLUMNS = ("type", "order", "title", "description", "alignment", "config")
+_PICTURE_COLUMNS = ("asset", "caption", "width", "order")
 # Sections before the pictures in them.
 TABLES = (
     STANDARD_BADGES,
@@ -127,21 +109,13 @@ TABLES = (
         Section,
         "sections",
         _of("sections"),
-        lambda entry: {
-            **{name: entry[name] for name in ("type", "order", "title", "description", "alignment", "config")},
-            "is_enabled": True,
-        },
-        _is_hidden_section,
+        lambda entry: {**{name: entry[name] for name in _SECTION_COLUMNS}, "is_enabled": True},
     ),
     Table(
         GalleryItem,
         "gallery",
         _pictures,
-        lambda entry: {
-            "section_id": entry["section"],
-            **{name: entry[name] for name in ("asset", "caption", "width", "order")},
-        },
-        _is_hidden_picture,
+        lambda entry: {"section_id": entry["section"], **{name: entry[name] for name in _PICTURE_COLUMNS}},
     ),
 )
 
