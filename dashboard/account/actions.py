@@ -18,7 +18,7 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
     the old name cannot be an alias; then nothing changes."""
     old_username = user.username
     users.lock(user.pk)
-    with profiles.changing_all_of(user.pk):  # adding or removing an alias locks them before the names, too
+    with profiles.changing(all_of=[user.pk]):  # adding or removing an alias locks them before the names, too
         if Name.objects.filter(user=user, key=username.upper(), kind=NameKind.ALIAS).exists():
             raise ValidationError({"username": "This is one of your aliases. Remove the alias first."})
         user = users.rename(user=user, username=username, by=by)

@@ -36,7 +36,7 @@ def free(name: Name) -> str | None:
     similar one after the check."""
     if not users.lock(name.user_id):
         return None
-    with profiles.changing_all_of(name.user_id):  # in the order in which a change of the username locks
+    with profiles.changing(all_of=[name.user_id]):  # in the order in which a change of the username locks
         seen = {"user": name.user_id, "name": name.name, "kind": name.kind}
         found = Name.objects.filter(pk=name.pk, **seen).select_related("user").first()
         if found is None:

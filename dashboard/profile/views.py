@@ -194,7 +194,7 @@ def remove_file(request: SignedInRequest, profile: Profile, place: str) -> HttpR
 def mirror_chat(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """Show the picture of the chat platform, or one's own again."""
     is_mirrored = request.POST.get("mirror") == "on"
-    profiles.mirror_chat(profile=profile, is_mirrored=is_mirrored, by=request.user)
+    profiles.change_setting(profile, "avatarSettings", "mirrorChat", value=is_mirrored, by=request.user)
     text = "Your page shows the picture of your chat account." if is_mirrored else "Your page shows your own picture."
     messages.success(request, text)
     return redirect(editing.url_of(profile, "profile_media"))

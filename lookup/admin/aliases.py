@@ -95,6 +95,6 @@ class AliasAdmin(AuditedAdmin):
 
     def delete_rows(self, request: HttpRequest, rows: Sequence[Alias]) -> None:
         users.check_staff_action(owners=[alias.name.user for alias in rows], by=staff_of(request))
-        with profiles.changing_all_of(*{alias.name.user_id for alias in rows}):
+        with profiles.changing(all_of={alias.name.user_id for alias in rows}):
             for alias in self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"):
                 aliases.remove(alias=alias, by=staff_of(request))

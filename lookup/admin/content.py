@@ -315,9 +315,9 @@ class AssetAdmin(AuditedAdmin):
     readonly_fields = ("created_at",)
 
     def changing(self, rows: Sequence[Asset]) -> AbstractContextManager[object]:
-        return profiles.changing_all_of(*{row.owner_id for row in rows})
+        return profiles.changing(all_of={row.owner_id for row in rows})
 
     def refresh(self, rows: Sequence[Asset]) -> None:
         """Renders at once, because comments on other profiles show the owner's picture."""
-        with profiles.changing_all_of(*{row.owner_id for row in rows}) as block:
+        with profiles.changing(all_of={row.owner_id for row in rows}) as block:
             block.touched.update(block.rows)

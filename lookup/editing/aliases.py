@@ -21,7 +21,7 @@ MAX_ALIASES = 10  # that people give themselves
 def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool = False, by: User | None) -> Alias:
     """Give the user another name. Raises ValidationError: no name, reserved, taken, or one's own beyond MAX_ALIASES;
     PermissionDenied as `users.check_may_act_for`; User.DoesNotExist: the account was deleted."""
-    with profiles.changing_all_of(user.pk, by=by) as block:
+    with profiles.changing(all_of=[user.pk], by=by) as block:
         if not block.rows:
             raise User.DoesNotExist
         if by is not None and by.pk == user.pk and Alias.objects.filter(name__user=user).count() >= MAX_ALIASES:
@@ -80,7 +80,7 @@ def remove(*, alias: Alias, by: User | None) -> None:
 @contextmanager
 def _changing(alias: Alias, by: User | None) -> Iterator[profiles.Changing]:
     """Lock the profiles of its user, then read the alias again, because its profile may have changed."""
-    with profiles.changing_all_of(alias.name.user_id, by=by) as block:
+    with profiles.changing(all_of=[alias.name.user_id], by=by) as block:
         alias.refresh_from_db()
         yield block
         block.rendered.update(block.rows)

@@ -14,24 +14,15 @@ from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models
-from django.db.models import Model
 
 from accounts.models import User
 from lookup.documents.registry import ContentList, Row
 from lookup.editing import profiles, uploads
-from lookup.models import (
-    Asset,
-    GalleryItem,
-    Profile,
-    ProfileBadge,
-    Section,
-)
+from lookup.models import Asset, GalleryItem, Profile, ProfileBadge, Section
 from lookup.shapes import sections
 
 LAST_PLACE = 2**31 - 1
 Values = Mapping[str, Any]  # Any: what a column holds
-
-
 # These may change while a form is open: the place in the list, the switch, and what people do not edit.
 _UNSEEN = frozenset({"order", "is_active", "is_enabled", "clicks", "unlocked_tiers"})
 
@@ -51,7 +42,9 @@ def check_limit(content: ContentList, profile_id: str) -> None:
     """Raise ValidationError where the profile has as many of them as it may. 1 query."""
     if content.model._default_manager.filter(profile=profile_id).count() >= content.limit:
         raise ValidationError(
-            f"A profile has at most {content.limit} {_plural(content.model)}: delete one to add another.", code="limit"
+            f"A profile has at most {content.limit} {content.model._meta.verbose_name_plural}: "
+            "delete one to add another.",
+            code="limit",
         )
 
 
@@ -61,7 +54,10 @@ def add(*, content: ContentList, profile: Profile, values: Values, by: User | No
         profile = block.profile
         check_limit(content, profile.pk)
         row: Row = content.model(profile=profile, **values)
-        row.order = _last_place(content, content.rows_of(profile.pk)) + 1
+        rows = content.rows_of(profile.pk)
+        if rows and rows[-1].order >= LAST_PLACE:
+            _number(content, rows)
+        row.order = rows[-1].order + 1 if rows else 0
         _check(row, profile)
         row.save(force_insert=True)
         _record(block, row, "added", changed=sorted(values))
@@ -79,7 +75,7 @@ def change(
 ) -> Row:
     """Write `values`. Raises StaleVersion: changed since `expected_version`; ValidationError by column."""
     with profiles.changing(profile.pk, by=by) as block:
-        row = _row_of(content, block, pk)
+        row = content.row_of(block.profile.pk, pk, is_locked=True)
         if expected_version is not None and expected_version != version_of(row):
             raise StaleVersion
         write(block, row, values)
@@ -113,7 +109,7 @@ def delete(*, content: ContentList, profile: Profile, pk: str, is_undoable: bool
     Raises ObjectDoesNotExist too where staff gave the row: it can only be switched off.
     """
     with profiles.changing(profile.pk, by=by) as block:
-        row = _row_of(content, block, pk)
+        row = content.row_of(block.profile.pk, pk, is_locked=True)
         if not isinstance(row, content.model):
             raise ObjectDoesNotExist
         inside = GalleryItem.objects.filter(section=pk).values_list("pk", flat=True)
@@ -158,7 +154,7 @@ def switch(*, content: ContentList, profile: Profile, pk: str, is_on: bool, by: 
     if not content.switch:
         raise ObjectDoesNotExist
     with profiles.changing(profile.pk, by=by) as block:
-        row = _row_of(content, block, pk)
+        row = content.row_of(block.profile.pk, pk, is_locked=True)
         if getattr(row, content.switch) != is_on:
             setattr(row, content.switch, is_on)
             row.save(update_fields=[content.switch])
@@ -173,7 +169,9 @@ def move(*, content: ContentList, profile: Profile, pk: str, places: int, by: Us
         moved = next((row for row in rows if row.pk == pk), None)
         if moved is None:
             raise ObjectDoesNotExist
-        peers = [row.pk for row in rows if not content.group or _same(row, moved, content.group)]
+        peers = [
+            row.pk for row in rows if not content.group or getattr(row, content.group) == getattr(moved, content.group)
+        ]
         place = peers.index(pk)
         target = min(max(place + places, 0), len(peers) - 1)
         peers.insert(target, peers.pop(place))
@@ -188,10 +186,6 @@ def reorder(*, content: ContentList, profile: Profile, pks: Sequence[str], by: U
         if len(set(pks)) != len(pks) or set(pks) - {row.pk for row in rows}:
             raise ValidationError("The list has changed meanwhile. Open the page again.", code="changed")
         _write_order(content, block, rows, pks)
-
-
-def _same(row: Row, other: Row, column: str) -> bool:
-    return bool(getattr(row, column) == getattr(other, column))
 
 
 def _write_order(content: ContentList, block: profiles.Changing, rows: Iterable[Row], named: Sequence[str]) -> None:
@@ -215,18 +209,6 @@ def _number(content: ContentList, rows: Iterable[Row]) -> None:
             changed.append(row)
     for model in filter(None, (content.model, content.given)):
         model._default_manager.bulk_update([row for row in changed if isinstance(row, model)], ["order"])
-
-
-def _last_place(content: ContentList, rows: Sequence[Row]) -> int:
-    """Return the number of the last row; -1 for an empty list. Renumber the rows where numbers reach the maximum."""
-    if rows and rows[-1].order >= LAST_PLACE:
-        _number(content, rows)
-    return rows[-1].order if rows else -1
-
-
-def _row_of(content: ContentList, block: profiles.Changing, pk: str) -> Row:
-    """Lock and return a row of the block's profile. Raises ObjectDoesNotExist."""
-    return content.row_of(block.profile.pk, pk, is_locked=True)
 
 
 def _check(row: Row, profile: Profile) -> None:
@@ -262,7 +244,3 @@ def _assets_of(row: Row) -> set[str]:
 
 def _record(block: profiles.Changing, row: Row, action: str, **data: Any) -> None:
     block.record("profile:content_changed", act=action, model=row._meta.label_lower, id=row.pk, **data)
-
-
-def _plural(model: type[Model]) -> str:
-    return str(model._meta.verbose_name_plural)

@@ -59,56 +59,31 @@ class Changing:
         self.touched.add(self.profile.pk)
         audit.record(verb, by=self.by, on=self.profile.user, **data)
 
-    def inside(self, profile_ids: frozenset[str], user_ids: frozenset[str]) -> dict[str, Profile]:
-        """Return the rows of a block inside this one. Raises NotLocked."""
-        if not user_ids <= self.user_ids or not profile_ids <= self.asked | self.rows.keys():
-            raise NotLocked
-        return {pk: row for pk, row in self.rows.items() if pk in profile_ids or row.user_id in user_ids}
-
-    def finish(self) -> None:
-        """Write the timestamps and the documents."""
-        if self.touched:
-            now = timezone.now()
-            Profile.objects.filter(pk__in=self.touched).update(updated_at=now)
-            for pk in self.touched & self.rows.keys():
-                self.rows[pk].updated_at = now
-        if changed := self.touched | self.rendered:
-            documents.lock(Profile.objects.filter(pk__in=changed - self.rows.keys()).only("user"))  # new ones
-            documents.render(changed)
-
 
 _outer: ContextVar[Changing | None] = ContextVar("_outer", default=None)
 
 
 @contextmanager
-def changing(*profile_ids: str, by: User | None = None) -> Iterator[Changing]:
+def changing(*profile_ids: str, all_of: Collection[str] = (), by: User | None = None) -> Iterator[Changing]:
     """Lock these profiles in a transaction; at its end, render the changed ones, once.
 
-    A nested block locks and renders nothing itself: an operation may consist of operations. An error that leaves it
-    ends the outer block too. Raises PermissionDenied as `users.check_may_act_for`; NotLocked if the outer block has not
-    locked one of them. `Profile.DoesNotExist`: see `Changing.profile`.
+    `all_of`: ids of users whose profiles are all locked, so that no other transaction adds or removes one. A nested
+    block locks and renders nothing itself: an operation may consist of operations. An error that leaves it ends the
+    outer block too. Raises PermissionDenied as `users.check_may_act_for`; NotLocked if the outer block has not locked
+    one of them. `Profile.DoesNotExist`: see `Changing.profile`.
     """
-    with _block(frozenset(profile_ids), frozenset(), by) as block:
-        yield block
-
-
-@contextmanager
-def changing_all_of(*user_ids: str, by: User | None = None) -> Iterator[Changing]:
-    """Lock all profiles of these users, so that no other transaction adds or removes one. See `changing`."""
-    with _block(frozenset(), frozenset(user_ids), by) as block:
-        yield block
-
-
-@contextmanager
-def _block(profile_ids: frozenset[str], user_ids: frozenset[str], by: User | None) -> Iterator[Changing]:
-    outer = _outer.get()
+    outer, asked, user_ids = _outer.get(), frozenset(profile_ids), frozenset(all_of)
     with transaction.atomic(savepoint=outer is None):
-        rows = _locked(profile_ids, user_ids) if outer is None else outer.inside(profile_ids, user_ids)
-        block = Changing(rows, profile_ids, user_ids, by=by)
-        for row in rows.values():
+        if outer is None:
+            block = Changing(_locked(asked, user_ids), asked, user_ids, by=by)
+        elif user_ids <= outer.user_ids and asked <= outer.asked | outer.rows.keys():
+            rows = {pk: row for pk, row in outer.rows.items() if pk in asked or row.user_id in user_ids}
+            block = Changing(rows, asked, user_ids, outer.touched, outer.rendered, by)
+        else:
+            raise NotLocked
+        for row in block.rows.values():
             users.check_may_act_for(owner=row.user, by=by)
         if outer is not None:
-            block.touched, block.rendered = outer.touched, outer.rendered
             yield block
             return
         token = _outer.set(block)
@@ -116,7 +91,19 @@ def _block(profile_ids: frozenset[str], user_ids: frozenset[str], by: User | Non
             yield block
         finally:
             _outer.reset(token)
-        block.finish()
+        _finish(block)
+
+
+def _finish(block: Changing) -> None:
+    """Write the timestamps and the documents."""
+    if block.touched:
+        now = timezone.now()
+        Profile.objects.filter(pk__in=block.touched).update(updated_at=now)
+        for pk in block.touched & block.rows.keys():
+            block.rows[pk].updated_at = now
+    if changed := block.touched | block.rendered:
+        documents.lock(Profile.objects.filter(pk__in=changed - block.rows.keys()).only("user"))  # new ones
+        documents.render(changed)
 
 
 def _locked(profile_ids: Collection[str], user_ids: Collection[str]) -> dict[str, Profile]:
@@ -152,9 +139,10 @@ def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> P
         changed = sorted(name for name, value in values.items() if getattr(row, name) != value)
         if not changed:
             return row
-        _check_files(row, [values[name] for name in changed if name in Profile.ASSETS])
         before = [getattr(row, f"{name}_id") for name in changed if name in Profile.ASSETS]
         for name in changed:
+            if isinstance(values[name], Asset) and values[name].owner_id != row.user_id:
+                raise PermissionDenied("A profile shows files of its owner alone.")
             setattr(row, name, values[name])
         row.clean_fields(exclude={field.name for field in row._meta.fields} - set(changed))
         row.save(update_fields=[*changed, "display_name_folded"])
@@ -162,16 +150,6 @@ def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> P
         if before:
             uploads.release(*before)
     return row
-
-
-def _check_files(profile: Profile, files: list[Asset | None]) -> None:
-    if any(file is not None and file.owner_id != profile.user_id for file in files):
-        raise PermissionDenied("A profile shows files of its owner alone.")
-
-
-def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> None:
-    """Show the picture of the linked chat account, or the user's own. Raises PermissionDenied, Profile.DoesNotExist."""
-    change_setting(profile, "avatarSettings", "mirrorChat", value=is_mirrored, by=by)
 
 
 def change_setting(profile: Profile, key: str, name: str, *, value: Any, by: User | None) -> None:

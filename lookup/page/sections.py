@@ -133,50 +133,13 @@ def _projects(one: Json, material: Material) -> Json:
     return {"projects": presenters.projects(known[pk] for pk in one["projectIds"] if pk in known)}
 
 
-def _text(one: Json, material: Material) -> Json:
-    return {"text": one["content"].strip()}
-
-
-def _gallery(one: Json, material: Material) -> Json:
-    return {"pictures": presenters.gallery(one["items"])}
-
-
-def _audio_player(one: Json, material: Material) -> Json:
-    return {"tracks": presenters.tracks(material.audios)}
-
-
-def _games(one: Json, material: Material) -> Json:
-    return _cards(
-        (game["name"], game["image"], [(game["released"] or "")[:4], _rated(game["rating"]), _meta(game["metacritic"])])
-        for game in one["games"]
-    )
-
-
-def _anime(one: Json, material: Material) -> Json:
-    return _cards(
-        (item["title"], item["image"], [item["format"], item["year"], _rated(item["score"])]) for item in one["anime"]
-    )
-
-
-def _media(one: Json, material: Material) -> Json:
-    return _cards(
-        (item["title"], item["image"], [item["mediaType"].capitalize(), item["year"], _rated(item["rating"])])
-        for item in one["media"]
-    )
-
-
-def _music(one: Json, material: Material) -> Json:
-    return _cards(
-        (item["title"], item["image"], [item.get("artist"), item.get("album"), KINDS[item["kind"]]])
-        for item in one["music"]
-    )
-
-
-def _cards(found: Iterable[tuple[str, str, list[str | int | None]]]) -> Json:
+def _cards(one: Json, material: Material) -> Json:
     """Return the cards of entries, without facts that are not known."""
+    listed, name, facts_of = _ENTRIES[one["type"]]
     return {
         "cards": [
-            Card(title, url_policy.own(image), [str(fact) for fact in facts if fact]) for title, image, facts in found
+            Card(entry[name], url_policy.own(entry["image"]), [str(fact) for fact in facts_of(entry) if fact])
+            for entry in one[listed]
         ]
     }
 
@@ -185,19 +148,28 @@ def _rated(value: float | None) -> str:
     return "" if value is None else f"★ {value:g}"
 
 
-def _meta(value: int | None) -> str:
-    return "" if value is None else f"Metacritic {value}"
+def _game_facts(game: Json) -> list[str | int | None]:
+    meta = "" if game["metacritic"] is None else f"Metacritic {game['metacritic']}"
+    return [(game["released"] or "")[:4], _rated(game["rating"]), meta]
 
 
+# Where a section lists entries of a catalogue, and which of their keys are the name and the facts.
+_ENTRIES: dict[str, tuple[str, str, Callable[[Json], list[str | int | None]]]] = {
+    SectionType.GAMES: ("games", "name", _game_facts),
+    SectionType.ANIME: ("anime", "title", lambda one: [one["format"], one["year"], _rated(one["score"])]),
+    SectionType.MEDIA: (
+        "media",
+        "title",
+        lambda one: [one["mediaType"].capitalize(), one["year"], _rated(one["rating"])],
+    ),
+    SectionType.MUSIC: ("music", "title", lambda one: [one.get("artist"), one.get("album"), KINDS[one["kind"]]]),
+}
 # How each type is shown, and what it adds.
 _KINDS: dict[str, tuple[str, Callable[[Json, Material], Json]]] = {
     SectionType.ABOUT_ME: ("about_me", _about_me),
     SectionType.PROJECTS: ("projects", _projects),
-    SectionType.CUSTOM_TEXT: ("text", _text),
-    SectionType.GALLERY: ("gallery", _gallery),
-    SectionType.AUDIO_PLAYER: ("audio_player", _audio_player),
-    SectionType.GAMES: ("cards", _games),
-    SectionType.ANIME: ("cards", _anime),
-    SectionType.MEDIA: ("cards", _media),
-    SectionType.MUSIC: ("cards", _music),
+    SectionType.CUSTOM_TEXT: ("text", lambda one, _: {"text": one["content"].strip()}),
+    SectionType.GALLERY: ("gallery", lambda one, _: {"pictures": presenters.gallery(one["items"])}),
+    SectionType.AUDIO_PLAYER: ("audio_player", lambda _, material: {"tracks": presenters.tracks(material.audios)}),
+    **dict.fromkeys(_ENTRIES, ("cards", _cards)),
 }

@@ -116,7 +116,7 @@ def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) ->
     try:
         with transaction.atomic():
             people.lock(lines)
-            with profiles.changing_all_of(*(line.user_id for line in lines)) as block:
+            with profiles.changing(all_of=[line.user_id for line in lines]) as block:
                 claims = Claims(lines, {})
                 accepted, badges = _accepted(lines, claims, outcomes)
                 _write(block, lines=accepted, claims=claims, badges=badges, by=by)

@@ -126,7 +126,7 @@ def restore(*, user: User, text: bytes, digest: str, by: User | None) -> Outcome
     try:
         with transaction.atomic():
             people.lock([given])
-            with profiles.changing_all_of(user.pk):
+            with profiles.changing(all_of=[user.pk]):
                 today = reading.read(1, exported(user))
                 line, notes = _merged(given, today)
                 claims = Claims([line], {})

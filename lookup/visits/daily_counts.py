@@ -20,7 +20,6 @@ from lookup.visits.visitors import DIRECT, OTHER
 
 KEPT = timedelta(days=365)
 MOST_HOSTS = 50  # of a profile and a day; views from further ones count as OTHER
-T = TypeVar("T")
 
 
 class View(NamedTuple):
@@ -37,21 +36,16 @@ class Click(NamedTuple):
     day: date
 
 
+Key = TypeVar("Key", View, Click)
 Views = Mapping[View, int]
 Clicks = Mapping[Click, int]
 
 
-def by_user(views: Views) -> dict[str, dict[View, int]]:
-    found: dict[str, dict[View, int]] = defaultdict(dict)
-    for view, count in views.items():
-        found[view.user_id][view] = count
-    return found
-
-
-def by_link(clicks: Clicks) -> dict[str, dict[Click, int]]:
-    found: dict[str, dict[Click, int]] = defaultdict(dict)
-    for click, count in clicks.items():
-        found[click.link_id][click] = count
+def by_owner(counts: Mapping[Key, int]) -> dict[str, dict[Key, int]]:
+    """Return views by their users, or clicks by their links."""
+    found: dict[str, dict[Key, int]] = defaultdict(dict)
+    for key, count in counts.items():
+        found[key[0]][key] = count
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -16,14 +16,13 @@ from infrastructure.databases import batches
 from lookup.documents import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visits import daily_counts
-from lookup.visits.daily_counts import Click, Clicks, View, Views
+from lookup.visits.daily_counts import Click, Clicks, Key, View, Views
 from lookup.visits.visitors import Visitor
 
 ONCE_IN = timedelta(hours=24)
 DAY = timedelta(days=1)
 BATCHES_KEPT = timedelta(days=7)  # longer than any store keeps a batch
 ROWS_AT_ONCE = 500
-Key = TypeVar("Key", View, Click)
 
 
 @dataclass(frozen=True)
@@ -122,26 +121,27 @@ def add_batch(
     """
     if VisitBatch.objects.filter(token=token).exists():
         return Folded()
-    added = Folded()
-    days_of_links, days_of_users = daily_counts.by_link(days.clicks), daily_counts.by_user(days.views)
-    for number, part in enumerate(_parts(clicks)):
-        with transaction.atomic():
-            if _is_new(f"{token}:clicks:{number}", now):
-                add_clicks(part)
-                daily_counts.add_clicks(_joined(days_of_links, part))
-                added += Folded(clicks=sum(part.values()))
-    for number, part in enumerate(_parts(views)):
-        with transaction.atomic():
-            if _is_new(f"{token}:views:{number}", now):
-                add_views(part)
-                daily_counts.add_views(_joined(days_of_users, part))
-                added += Folded(views=sum(part.values()))
+
+    def add_all(
+        name: str,
+        counts: Mapping[str, int],
+        by_day: Mapping[Key, int],
+        add: Callable[[Mapping[str, int]], None],
+        add_by_day: Callable[[Mapping[Key, int]], None],
+    ) -> int:
+        added, days_of = 0, daily_counts.by_owner(by_day)
+        for number, part in enumerate(_parts(counts)):
+            with transaction.atomic():
+                if _is_new(f"{token}:{name}:{number}", now):
+                    add(part)
+                    add_by_day({key: count for owner in part for key, count in days_of.get(owner, {}).items()})
+                    added += sum(part.values())
+        return added
+
+    added_clicks = add_all("clicks", clicks, days.clicks, add_clicks, daily_counts.add_clicks)
+    added_views = add_all("views", views, days.views, add_views, daily_counts.add_views)
     _is_new(token, now)
-    return added
-
-
-def _joined(counts: Mapping[str, dict[Key, int]], keys: Collection[str]) -> dict[Key, int]:
-    return {each: count for key in keys for each, count in counts.get(key, {}).items()}
+    return Folded(added_views, added_clicks)
 
 
 def _parts(counts: Mapping[str, int]) -> Iterator[dict[str, int]]:

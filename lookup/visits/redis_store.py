@@ -136,7 +136,14 @@ class RedisVisits:
             counts = dict(zip(answer[::2], answer[1::2], strict=True))
             token = counts.pop(TOKEN)
             views, clicks = _of_kind(VIEW, counts), _of_kind(CLICK, counts)
-            folded = database_store.add_batch(token, views, clicks, now, days=_days_of(counts))
+            # A batch of the previous release has no counts by day.
+            views_by_day = {_view(name): count for name, count in _of_kind(VIEW_DAY, counts).items()}
+            clicks_by_day = {
+                Click(link_id, date.fromisoformat(day)): count
+                for name, count in _of_kind(CLICK_DAY, counts).items()
+                for link_id, _, day in [name.rpartition(":")]
+            }
+            folded = database_store.add_batch(token, views, clicks, now, days=Days(views_by_day, clicks_by_day))
             self._drop(keys=[FOLDING], args=[token])
         except RedisError as error:
             raise StoreUnavailable from error
@@ -147,20 +154,9 @@ def _of_kind(prefix: str, counts: dict[str, str]) -> dict[str, int]:
     return {name.removeprefix(prefix): int(count) for name, count in counts.items() if name.startswith(prefix)}
 
 
-def _days_of(counts: dict[str, str]) -> Days:
-    """Return the counts by day; a batch of the previous release has none."""
-    views = {_view(name): count for name, count in _of_kind(VIEW_DAY, counts).items()}
-    return Days(views, {_click(name): count for name, count in _of_kind(CLICK_DAY, counts).items()})
-
-
 def _view(name: str) -> View:
     user_id, profile_id, day, host = name.split(":", 3)
     return View(user_id, profile_id, date.fromisoformat(day), host)
-
-
-def _click(name: str) -> Click:
-    link_id, _, day = name.rpartition(":")
-    return Click(link_id, date.fromisoformat(day))
 
 
 def _salt_key(day: date) -> str:

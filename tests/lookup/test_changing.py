@@ -85,9 +85,9 @@ def test_an_inner_block_cannot_lock_another_profile(profile: Profile) -> None:
     other = main_profile(UserFactory())
     with pytest.raises(profiles.NotLocked), profiles.changing(profile.pk):
         profiles.touch(other.pk)
-    with pytest.raises(profiles.NotLocked), profiles.changing(profile.pk), profiles.changing_all_of(profile.user_id):
+    with pytest.raises(profiles.NotLocked), profiles.changing(profile.pk), profiles.changing(all_of=[profile.user_id]):
         pass
-    with profiles.changing_all_of(profile.user_id):
+    with profiles.changing(all_of=[profile.user_id]):
         profiles.touch(profile.pk)
 
 
