@@ -1,16 +1,27 @@
-"""The operations on what a profile lists: their limits, their order, what they let in, and who may."""
+"""The lists of a profile, and changes of it: locked and rendered once, also by several requests at once."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Callable
+
 import pytest
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
+from django.db.transaction import TransactionManagementError
 
 from accounts.models import User
-from lookup.documents import registry
-from lookup.editing import content, section_entries
-from lookup.models import Link, Profile, ProfileBadge
+from lookup.documents import document_checks, registry
+from lookup.editing import content, profiles, section_entries
+from lookup.models import Asset, Link, Profile, ProfileBadge, ProfileDocument
+from lookup.social import feedback
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
+from tests.factories.lookup import AssetFactory, AudioFactory, GameFactory, LinkFactory, SectionFactory, main_profile
+from tests.lookup import statements
+from tests.support.threads import together
+
+pytestmark = pytest.mark.django_db
 
 LINK = {"title": "A", "url": "https://a.example/"}
 
@@ -179,3 +190,202 @@ def test_rows_of_each_list_are_read_in_at_most_three_queries(
     for one in registry.LISTS.values():
         with django_assert_max_num_queries(3):  # type: ignore[operator]  # pytest-django's fixture
             one.rows_of(profile.pk)
+
+
+THREADS = 4
+LIMIT = registry.LINKS.limit
+
+
+def again(profile: Profile) -> Profile:
+    """As another request reads it."""
+    return Profile.objects.select_related("user").get(pk=profile.pk)
+
+
+def shown(profile: Profile) -> list[str]:
+    """The ids of the links that lookups serve, in order."""
+    return [link["id"] for link in json.loads(ProfileDocument.objects.get(pk=profile.pk).links)]
+
+
+def check(profile: Profile) -> list[str]:
+    """What is stored and what is served agree, and each row has a place of its own; the ids in order."""
+    rows = registry.LINKS.rows_of(profile.pk)
+    assert max(Counter(row.order for row in rows).values()) == 1
+    assert shown(profile) == [row.pk for row in rows]
+    assert list(document_checks.differences()) == []
+    return [row.pk for row in rows]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_one_alone_gets_the_last_place_of_a_list(profile: Profile) -> None:
+    LinkFactory.create_batch(LIMIT - 1, profile=profile)
+
+    def add(number: int) -> bool:
+        own = again(profile)
+        values = {"title": f"Link {number}", "url": "https://a.example/"}
+        try:
+            content.add(content=registry.LINKS, profile=own, values=values, by=own.user)
+        except ValidationError:
+            return False
+        return True
+
+    assert sorted(together(THREADS, add)) == [False, False, False, True]
+    assert profile.links.count() == LIMIT
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_new_rows_stand_one_behind_the_other(profile: Profile) -> None:
+    def add(number: int) -> str:
+        own = again(profile)
+        values = {"title": f"Link {number}", "url": "https://a.example/"}
+        row: Link = content.add(content=registry.LINKS, profile=own, values=values, by=own.user)
+        return row.pk
+
+    assert set(together(THREADS, add)) == set(check(profile))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_of_several_orders_one_holds_whole(profile: Profile) -> None:
+    pks = [row.pk for row in LinkFactory.create_batch(6, profile=profile)]
+    orders = [pks[turn:] + pks[:turn] for turn in range(1, THREADS + 1)]
+
+    def reorder(number: int) -> None:
+        own = again(profile)
+        content.reorder(content=registry.LINKS, profile=own, pks=orders[number], by=own.user)
+
+    together(THREADS, reorder)
+    assert check(profile) in orders
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_moves_of_the_same_row_add_up(profile: Profile) -> None:
+    pks = [row.pk for row in LinkFactory.create_batch(6, profile=profile)]
+
+    def move(number: int) -> None:
+        own = again(profile)
+        content.move(content=registry.LINKS, profile=own, pk=pks[0], places=1, by=own.user)
+
+    together(THREADS, move)
+    assert check(profile) == [*pks[1 : THREADS + 1], pks[0], *pks[THREADS + 1 :]]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_a_row_is_deleted_once_and_a_late_change_finds_none(profile: Profile) -> None:
+    row, other = LinkFactory.create_batch(2, profile=profile)
+
+    def act(number: int) -> bool:
+        own = again(profile)
+        try:
+            if number % 2:
+                content.switch(content=registry.LINKS, profile=own, pk=row.pk, is_on=False, by=own.user)
+            else:
+                content.delete(content=registry.LINKS, profile=own, pk=row.pk, by=own.user)
+        except ObjectDoesNotExist:
+            return False
+        return True
+
+    done = together(THREADS, act)
+    assert [done[0], done[2]].count(True) == 1
+    assert check(profile) == [other.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
+def test_a_file_goes_with_the_last_of_its_rows_whoever_is_last(profile: Profile) -> None:
+    asset = AssetFactory(owner=profile.user, size=10, path="kept/a.mp3", mime="audio/mpeg")
+    pks = [AudioFactory(profile=profile, audio=asset, order=order).pk for order in range(THREADS)]
+
+    def delete(number: int) -> None:
+        own = again(profile)
+        content.delete(content=registry.AUDIOS, profile=own, pk=pks[number], by=own.user)
+
+    together(THREADS, delete)
+    assert not Asset.objects.filter(pk=asset.pk).exists()
+
+
+LOCKS = ["SELECT lookup_profile", "SELECT lookup_profiledocument"]
+
+
+def locked_and_rendered(act: Callable[[], object]) -> tuple[list[str], int]:
+    """The rows that `act` locks, and how often it writes documents of profiles."""
+    sent = statements.of(act)
+    locks = [one.name for one in sent if "FOR NO KEY UPDATE" in one.sql]
+    return locks, [one.name for one in sent].count("UPDATE lookup_profiledocument")
+
+
+def test_each_operation_locks_the_profile_once_and_its_own_row(profile: Profile) -> None:
+    link, game = LinkFactory(profile=profile), GameFactory()
+    section = SectionFactory(profile=profile, type="GAMES", config={})
+    by, links = profile.user, registry.LINKS
+    assert locked_and_rendered(lambda: profiles.change(profile=profile, values={"location": "Oslo"}, by=by)) == (
+        LOCKS,
+        1,
+    )
+    assert locked_and_rendered(lambda: feedback.switch(part="votes", is_on=False, by=by)) == (LOCKS, 1)
+    changed = locked_and_rendered(
+        lambda: content.change(content=links, profile=profile, pk=link.pk, values={"title": "After"}, by=by)
+    )
+    assert changed == ([*LOCKS, "SELECT lookup_link"], 1)
+    added = locked_and_rendered(
+        lambda: section_entries.add_row(profile=profile, pk=section.pk, key=str(game.pk), by=by)
+    )
+    assert added == ([*LOCKS, "SELECT lookup_section"], 1)
+    assert list(document_checks.differences()) == []
+
+
+def test_operations_inside_one_block_lock_and_render_once(profile: Profile) -> None:
+    def change() -> None:
+        with profiles.changing(profile.pk, by=profile.user):
+            profiles.change(profile=profile, values={"location": "Oslo"}, by=profile.user)
+            profiles.change(profile=profile, values={"theme": "dusk"}, by=profile.user)
+            values = {"title": "New", "url": "https://a.example/"}
+            content.add(content=registry.LINKS, profile=profile, values=values, by=profile.user)
+
+    assert locked_and_rendered(change) == (LOCKS, 1)
+    assert list(document_checks.differences()) == []
+    assert (profile.links.count(), Profile.objects.get(pk=profile.pk).theme) == (1, "dusk")
+
+
+def test_a_block_that_changes_nothing_renders_nothing(profile: Profile) -> None:
+    def look() -> None:
+        with profiles.changing(profile.pk) as block:
+            profiles.change(profile=block.profile, values={"location": block.profile.location}, by=None)
+
+    assert locked_and_rendered(look) == (LOCKS, 0)
+    assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
+
+
+def test_a_missing_document_is_rendered_with_the_next_change(profile: Profile) -> None:
+    ProfileDocument.objects.filter(pk=profile.pk).delete()
+    profiles.change(profile=profile, values={"location": "Oslo"}, by=None)
+    assert list(document_checks.differences()) == []
+
+
+def test_an_inner_block_cannot_lock_another_profile(profile: Profile) -> None:
+    other = main_profile(UserFactory())
+    with pytest.raises(profiles.NotLocked), profiles.changing(profile.pk):
+        profiles.touch(other.pk)
+    with pytest.raises(profiles.NotLocked), profiles.changing(profile.pk), profiles.changing(all_of=[profile.user_id]):
+        pass
+    with profiles.changing(all_of=[profile.user_id]):
+        profiles.touch(profile.pk)
+
+
+def test_an_error_of_an_inner_block_ends_the_outer_one(profile: Profile) -> None:
+    with pytest.raises(TransactionManagementError), profiles.changing(profile.pk):
+        with pytest.raises(ValidationError):
+            content.add(content=registry.LINKS, profile=profile, values={"url": "no address"}, by=profile.user)
+        Link.objects.count()
+    assert not Link.objects.exists()
+
+
+def test_staff_accounts_are_changed_by_superusers_only(profile: Profile) -> None:
+    staff = main_profile(UserFactory(is_staff=True))
+    with pytest.raises(PermissionDenied), profiles.changing(staff.pk, by=profile.user):
+        pass
+    with profiles.changing(staff.pk, by=UserFactory(is_staff=True, is_superuser=True)) as block:
+        assert block.profile == staff

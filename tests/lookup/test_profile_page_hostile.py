@@ -6,16 +6,25 @@ The rows are written past every check, as an import or an earlier release may ha
 from __future__ import annotations
 
 import base64
+import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree as ET
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
+from accounts.models import User
 from lookup import models
-from lookup.page import icons, presenters, url_policy
+from lookup.models import Link
+from lookup.page import colors, icons, presenters, url_policy
+from lookup.shapes import settings_schema
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.lookup.profile_pages import filled, page
+from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile, shown
+from tests.lookup.profile_pages import change, filled, page, text
 from tests.pages.markup import page_of, problems_of
 
 pytestmark = pytest.mark.django_db
@@ -194,3 +203,281 @@ def drawn(source: str) -> str:
     kind, _, data = source.partition(";base64,")
     assert kind == "data:image/svg+xml"
     return base64.b64decode(data).decode()
+
+
+ID = "a" * 32
+
+
+@pytest.fixture(scope="module")
+def ada(module_db: None) -> User:
+    """With something of everything; what a test changes is rolled back."""
+    return filled()
+
+
+def follow(name: str = "ada", link_id: str = ID) -> tuple[int, str]:
+    response = Client().get(f"/{name}/links/{link_id}")
+    return response.status_code, response.headers.get("Location", "")
+
+
+def test_a_link_on_the_page_says_where_it_leads(ada: User) -> None:
+    links = page("/ada").xpath("//ul[@aria-label='Links']/li/*")
+    assert [(link.tag, link.get("href"), link.get("title"), link.get("rel"), text(link)) for link in links] == [
+        ("a", f"/Ada/links/{ID}", "https://notes.example/ada", "nofollow noopener ugc", "Notebook notes.example"),
+        (
+            "a",
+            f"/Ada/links/{'b' * 32}",
+            "mailto:ada@letters.example",
+            "nofollow noopener ugc",
+            "Letters ada@letters.example",
+        ),
+        ("div", None, None, None, "Number AE-1843"),
+    ]
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_a_link_leads_on_without_a_referrer(ada: User, method: str) -> None:
+    response = getattr(Client(), method)(f"/ADA/links/{ID}")
+    assert (response.status_code, response.headers["Location"]) == (302, "https://notes.example/ada")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
+    assert response.cookies == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("https://bücher.example/ä?q=ö#ß", "https://b%C3%BCcher.example/%C3%A4?q=%C3%B6#%C3%9F"),
+        ("https://x.example/" + "ß" * 1900, "https://x.example/" + "%C3%9F" * 1900),
+        ("HTTPS://X.example/?a=%20&b='\"<>", "HTTPS://X.example/?a=%20&b='%22%3C%3E"),
+    ],
+)
+def test_an_address_of_any_letters_is_sent_as_ascii(url: str, location: str) -> None:
+    eve = UserFactory(username="eve")
+    LinkFactory(profile=main_profile(eve), id="e" * 32, url=url)
+    shown(eve)
+    assert follow("eve", "e" * 32) == (302, location)
+
+
+@pytest.mark.parametrize("link_id", ["c" * 32, "d" * 32, "e" * 32, "A" * 32, "a" * 33, "%00"])
+def test_texts_inactive_links_and_unknown_ones_are_404(ada: User, link_id: str) -> None:
+    assert follow(link_id=link_id) == (404, "")
+
+
+def test_a_text_is_not_followed_even_where_it_is_an_address(ada: User) -> None:
+    Link.objects.filter(pk="c" * 32).update(url="https://text.example/")
+    shown(ada)
+    assert "https://text.example/" in text(page("/ada"))
+    assert follow(link_id="c" * 32) == (404, "")
+
+
+def test_a_link_of_somebody_else_is_404(ada: User) -> None:
+    UserFactory(username="ben")
+    assert follow("ben") == follow("nobody") == (404, "")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "Page not found")],
+)
+def test_a_link_of_a_profile_that_is_not_shown_is_404(ada: User, hidden: dict[str, bool], said: str) -> None:
+    User.objects.filter(pk=ada.pk).update(**hidden)
+    response = Client().get(f"/ada/links/{ID}")
+    assert response.status_code == 404
+    assert said in response.content.decode()
+    assert "notes.example" not in response.content.decode()
+
+
+def test_an_alias_has_the_links_of_the_profile_that_it_shows(ada: User) -> None:
+    own = ProfileFactory(user=ada)
+    LinkFactory(profile=own, id="e" * 32, url="https://other.example/")
+    AliasRowFactory(name__user=ada, name__name="other", redirects=False, profile=own)
+    AliasRowFactory(name__user=ada, name__name="same", redirects=False)
+    shown(ada)
+    assert follow("other", "e" * 32) == (302, "https://other.example/")
+    assert follow("same", "e" * 32) == follow("other", ID) == (404, "")
+    assert follow("same", ID) == (302, "https://notes.example/ada")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://notes.example/ada", "notes.example"),
+        ("https://user:secret@NOTES.example:8443/", "notes.example"),
+        ("https://good.example@evil.example/", "evil.example"),
+        ("https://\u0430pple.example/", "xn--pple-43d.example"),
+        ("https://[2001:db8::1]/", "2001:db8::1"),
+        ("https://" + "ä" * 70 + ".example/", "ä" * 70 + ".example"),
+        ("mailto:ada@letters.example?subject=x", "ada@letters.example"),
+    ],
+)
+def test_a_host_is_shown_as_what_it_is(url: str, host: str) -> None:
+    assert url_policy.host(url) == host
+
+
+SPRITE = Path(settings.BASE_DIR, "static", "img", "platforms.svg")
+
+
+@pytest.mark.parametrize(
+    ("platform", "host", "drawing"),
+    [
+        ("", "lamps.example", "web"),
+        ("", "me@lamps.example", "mail"),
+        ("", "", "text"),
+        ("steam", "", "game"),
+        (" Apple Music", "lamps.example", "music"),
+        ("mastodon", "github.com", "people"),  # the named platform wins
+        ("lamps", "gist.GitHub.com", "code"),
+        ("", "x.com", "people"),
+        ("", "x.example", "web"),
+        ("", "lamps.music", "web"),  # the last label is no platform
+        ("", "localhost", "web"),
+    ],
+)
+def test_the_platform_decides_then_the_host(platform: str, host: str, drawing: str) -> None:
+    assert icons.drawing(platform, host) == drawing
+
+
+def test_every_drawing_is_in_the_sprite_and_has_no_colour_of_its_own() -> None:
+    root = ET.parse(SPRITE).getroot()  # noqa: S314 - ours
+    drawn = {symbol.get("id") for symbol in root}
+    assert drawn == {*icons._NAMES, icons.TEXT, icons.MAIL, icons.WEB}
+    assert not any(name in SPRITE.read_text() for name in ("style", "fill", "stroke"))
+
+
+@pytest.mark.django_db
+def test_a_link_with_an_icon_shows_it_and_one_without_shows_the_drawing() -> None:
+    user = UserFactory(username="Ada")
+    LinkFactory(profile=main_profile(user), url="https://music.example/ada", platform_id="")
+    LinkFactory(profile=main_profile(user), icon_svg='<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8"/></svg>')
+    shown(user)
+    links = page_of(Client().get("/Ada")).xpath("//*[@class='link-card__icon']")
+    found = [link.xpath(".//use/@href") or link.xpath("./img/@src") for link in links]
+    assert [href.partition("#")[2] or href.partition(":")[0] for (href,) in found] == ["music", "data"]
+
+
+STYLE = "//link[@rel='stylesheet'][contains(@href, '/profile/style.css')]/@href"
+EMPTY = "@layer owner {\n}\n"
+
+
+def sheet(**asked: str) -> str:
+    return colors.sheet(asked)
+
+
+def test_a_sheet_is_kept_by_browsers_for_ever() -> None:
+    response = Client().get("/profile/style.css", {"radius": "3"})
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert response.content.decode() == sheet(radius="3")
+
+
+@pytest.mark.django_db
+def test_a_page_links_the_sheet_of_its_settings() -> None:
+    change(UserFactory(username="ada"), settings={"colorsSettings": {"accentColor": "#Fa0"}})
+    assert page("/ada").xpath(STYLE) == ["/profile/style.css?v=1&accent=Fa0"]
+    assert page(f"/{UserFactory().username}").xpath(STYLE) == []
+
+
+def asked_for(settings: dict[str, Any]) -> dict[str, str]:
+    """The parameters of the address for a profile with these settings."""
+    address = colors.address(settings_schema.filled(settings))
+    return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, {}),
+        ({"cardSettings": {"borderColor": "#fff", "borderWidth": 3}}, {}),  # no border without its switch
+        ({"colorsSettings": {"gradient": True, "secondaryColor": "#fff"}}, {}),  # one colour is no gradient
+        ({"colorsSettings": {"accentColor": "#Fa0"}}, {"v": "1", "accent": "Fa0"}),
+        ({"colorsSettings": {"primaryColor": "#112233"}}, {"v": "1", "accent": "112233"}),
+        (
+            {
+                "colorsSettings": {
+                    "primaryColor": "#000",
+                    "secondaryColor": "#fff",
+                    "gradient": True,
+                    "gradientAngle": 4.5,
+                },
+                "cardSettings": {
+                    "blur": 12,
+                    "border": True,
+                    "borderColor": "#abc",
+                    "borderWidth": 2,
+                    "borderRadius": 0,
+                },
+            },
+            {"v": "1", "accent": "000", "ground": "000", "ground2": "fff", "angle": "4.5"}
+            | {"border": "abc", "blur": "12", "radius": "0", "width": "2"},
+        ),
+    ],
+)
+def test_the_address_holds_what_differs_from_the_theme(settings: dict[str, Any], expected: dict[str, str]) -> None:
+    assert asked_for(settings) == expected
+
+
+def test_a_sheet_says_what_its_address_says() -> None:
+    assert sheet(ground="000", ground2="220033", angle="45.5", radius="0", border="abc", width="2") == (
+        "@layer owner {\n"
+        "  :root { --card-radius: 0px; --card-width: 2px; --card-border: #aabbcc; color-scheme: only dark; }\n"
+        "  body { background: linear-gradient(45.5deg, #000000, #220033) fixed; }\n"
+        "  .site-header, .site-footer { background: color-mix(in srgb, var(--surface) 90%, transparent); }\n"
+        "}\n"
+    )
+    assert "color-scheme: only light" in sheet(ground="fff")
+    assert sheet() == EMPTY
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"accent": "fff;}body{display:none"},
+        {"accent": "fff\n"},
+        {"accent": "\u0661\u0661\u0661"},
+        {"radius": "1px"},
+        {"radius": "\u0661"},
+        {"angle": "45"},
+        {"ground2": "fff"},
+        {"other": "</style><script>alert(1)</script>"},
+    ],
+)
+def test_what_is_no_colour_and_no_number_is_left_out(asked: dict[str, str]) -> None:
+    assert sheet(**asked) == EMPTY
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"opacity": "0"}, "--card-opacity: 70%"),
+        ({"opacity": "100"}, "--card-opacity: 100%"),
+        ({"blur": "999"}, "--card-blur: 40px"),
+        ({"radius": "99.5"}, "--card-radius: 40px"),
+        ({"width": "100"}, "--card-width: 8px"),
+    ],
+)
+def test_numbers_stay_where_a_page_can_be_read(asked: dict[str, str], expected: str) -> None:
+    assert f"{{ {expected}; }}" in sheet(**asked)
+
+
+@pytest.mark.parametrize("chosen", ["000000", "ffffff", "00ff00", "0000ff", "808080"])
+@pytest.mark.parametrize("part", ["accent", "text"])
+def test_text_can_be_read_on_light_and_on_dark_whatever_was_chosen(part: str, chosen: str) -> None:
+    names = {"accent": ("accent", "accent-strong"), "text": ("ink", "ink-soft")}[part]
+    said = sheet(**{part: chosen})
+    for name in names:
+        light, dark = re.findall(rf"--{name}: light-dark\(#(\w+), #(\w+)\)", said)[0]
+        assert colors.contrast(_rgb(light), colors.LIGHT) >= 4.5
+        assert colors.contrast(_rgb(dark), colors.DARK) >= 4.5
+        assert colors.contrast(_rgb(light), colors.WHITE) >= 4.5
+        assert colors.contrast(_rgb(dark), colors.BLACK) >= 4.5
+
+
+def _rgb(digits: str) -> tuple[int, int, int]:
+    return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+
+
+def test_a_readable_colour_stays_as_it_was_chosen() -> None:
+    assert "--accent: light-dark(#1b5e4b," in sheet(accent="1b5e4b")
+    assert "--ink: light-dark(#222222," in sheet(text="222222")

@@ -1,7 +1,8 @@
-"""Reports: visitors send them, staff decide them, and the owner learns nothing of them."""
+"""Reports: visitors send them, staff decide them, and the owner learns nothing of them; reports at the same time."""
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from typing import Any
 
@@ -19,11 +20,12 @@ from infrastructure import limits
 from infrastructure.limits import Limit
 from lookup.models import Comment, Report
 from lookup.social import comments, feedback, reports
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import ReportFactory
 from tests.lookup.admin_forms import helper, page, superuser
 from tests.lookup.profile_pages import text
 from tests.pages.markup import page_of, problems_of
+from tests.support.threads import together
 
 pytestmark = pytest.mark.usefixtures("unlimited")
 
@@ -320,3 +322,52 @@ def test_a_report_goes_with_the_owner_and_the_author_and_outlives_the_reporter(
     users.delete(user=User.objects.get(username=who), by=None)
     assert Report.objects.count() == left
     assert Report.objects.filter(reporter=None).count() == left
+
+
+THREADS = 8
+
+
+def _reported(comment: Comment | None, by: User, user: User) -> bool:
+    """False: it is reported already, or gone."""
+    with contextlib.suppress(ValidationError, Comment.DoesNotExist, User.DoesNotExist):
+        reports.send(user=user, name="Ada", comment=comment, reason="SPAM", text="", by=by)
+        return True
+    return False
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_a_double_click_sends_one_report(ada: User) -> None:
+    eve, sent = UserFactory(), []
+    comment = comments.write(user=ada, content="Hello", by=ada)
+    together(THREADS, lambda number: sent.append(_reported(comment if number % 2 else None, eve, ada)))
+    assert (Report.objects.count(), sum(sent)) == (2, 2)
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_author_deleted", [False, True])
+def test_a_comment_is_reported_deleted_and_decided_at_once(ada: User, is_author_deleted: bool) -> None:
+    """No open report keeps a comment that is gone, whoever deletes it."""
+    bob, staff, people = UserFactory(), StaffFactory(), UserFactory.create_batch(THREADS)
+    parent = comments.write(user=ada, content="Hello", by=ada)
+    reply = comments.write(user=ada, content="Spam", parent=parent, by=bob)
+    first = reports.send(user=ada, name="Ada", comment=reply, reason="SPAM", text="", by=ada)
+
+    def act(number: int) -> None:
+        with contextlib.suppress(ValidationError, Comment.DoesNotExist, User.DoesNotExist):
+            if number == 0 and is_author_deleted:
+                users.delete(user=bob, by=None)
+            elif number == 1:
+                reports.delete_comment(report=first, by=staff, reason="x")
+            elif number == 2:
+                comments.delete(comment=reply, by=ada)
+            elif number == 3:
+                reports.dismiss(report=first, by=staff, reason="x")
+            else:
+                _reported(reply, people[number], ada)
+
+    together(THREADS, act)
+    assert not Comment.objects.filter(pk=reply.pk).exists()
+    assert not Report.objects.exclude(comment=None).exists()
+    assert not is_author_deleted or not Report.objects.exists()

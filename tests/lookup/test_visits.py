@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,12 +18,14 @@ from django.utils import timezone
 
 from accounts.models import User
 from lookup import visits
-from lookup.models import Link, Profile, UserDocument, Visit, VisitSalt
+from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
+from lookup.visits import database_store
+from lookup.visits.database_store import Folded
 from lookup.visits.redis_store import StoreUnavailable
 from lookup.visits.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, main_profile, shown
-from tests.lookup.visiting import BROWSER, STORES, Visiting, redis, view_of, visit, visiting
+from tests.lookup.visiting import BROWSER, NOON, STORES, Visiting, redis, view_of, visit, visiting
 from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -237,3 +240,217 @@ def test_a_visitor_who_was_counted_costs_one_statement(ada: User) -> None:
         with CaptureQueriesContext(connection) as captured:
             seen.store.count_view(visitor, view, timezone.now())
     assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT"]
+
+
+class Crash(Exception):
+    """The process ends here."""
+
+
+def counters(*users: User) -> list[int]:
+    return [UserDocument.objects.get(pk=user.pk).views for user in users]
+
+
+def test_the_job_says_what_it_added(seen: Visiting, ada: User) -> None:
+    is_at_once = type(seen.store) is visits.DatabaseVisits
+    link = LinkFactory(profile=main_profile(ada))
+    for number in range(3):
+        seen.count(ada.pk, f"192.0.2.{number}")
+    for _ in range(2):
+        seen.click(link.pk)
+    expected = "Added 0 views and 0 clicks." if is_at_once else "Added 3 views and 2 clicks."
+    assert call_command("fold_visits") == expected
+    assert call_command("fold_visits") == "Added 0 views and 0 clicks."
+    assert counters(ada) == [3]
+    assert Link.objects.get().clicks == 2
+
+
+def test_visitors_salts_and_notes_are_deleted_when_their_time_is_over(seen: Visiting, ada: User) -> None:
+    now = timezone.now()
+    for seconds, visitor in ((0, "old"), (1, "young")):
+        counted_at = now - timedelta(hours=24) + timedelta(seconds=seconds)
+        Visit.objects.create(user=ada, visitor=visitor, counted_at=counted_at)
+    for days in (0, 1, 2, 3):
+        VisitSalt.objects.create(day=(now - timedelta(days=days)).date(), salt="ab" * 32)
+    for age, token in ((timedelta(days=7), "old"), (timedelta(days=6.99), "young")):
+        VisitBatch.objects.create(token=token, folded_at=now - age)
+    visits.fold(now)
+    assert list(Visit.objects.values_list("visitor", flat=True)) == ["young"]
+    assert VisitSalt.objects.count() == 2
+    assert list(VisitBatch.objects.values_list("token", flat=True)) == ["young"]
+
+
+# --- A batch ---
+
+
+def test_a_batch_is_added_once_under_its_token(ada: User) -> None:
+    ben, link = UserFactory(), LinkFactory(profile=main_profile(ada))
+    views, clicks = {ada.pk: 3, ben.pk: 5, "nobody": 7}, {link.pk: 2, "nothing": 9}
+    assert database_store.add_batch("one", views, clicks, NOON) == Folded(15, 11)
+    assert database_store.add_batch("one", views, clicks, NOON) == Folded()
+    assert database_store.add_batch("one", {ada.pk: 99}, {}, NOON) == Folded()  # an older state of the same counts
+    assert counters(ada, ben) == [3, 5]
+    assert Link.objects.get().clicks == 2
+    database_store.add_batch("two", {ada.pk: 1}, {}, NOON)
+    assert counters(ada, ben) == [4, 5]
+
+
+def test_a_batch_that_ended_between_its_parts_goes_on_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    users = [UserFactory() for _ in range(5)]
+    views = {user.pk: number + 1 for number, user in enumerate(users)}
+    monkeypatch.setattr(database_store, "ROWS_AT_ONCE", 2)
+    add_views, calls = database_store.add_views, []
+
+    def ending(part: dict[str, int]) -> None:
+        calls.append(part)
+        add_views(part)
+        if len(calls) == 2:
+            raise Crash  # the part is rolled back with its token
+
+    monkeypatch.setattr(database_store, "add_views", ending)
+    with pytest.raises(Crash):
+        database_store.add_batch("one", views, {}, NOON)
+    assert sum(counters(*users)) == sum(sorted(calls[0].values()))
+    database_store.add_batch("one", views, {}, NOON)
+    assert counters(*users) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.embedded
+def test_the_statements_of_a_batch_do_not_grow_with_it() -> None:
+    def statements(token: str, users: list[User]) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            database_store.add_batch(token, {user.pk: 1 for user in users}, {}, NOON)
+        return len(captured)
+
+    users = [UserFactory() for _ in range(20)]
+    assert statements("one", users[:1]) == statements("many", users)
+    assert counters(*users) == [2, *[1] * 19]
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_that_two_processes_add_at_once_is_added_once() -> None:
+    users = [UserFactory() for _ in range(10)]
+    views = {user.pk: 1 for user in users}
+    added = together(4, lambda _: database_store.add_batch("one", views, {}, NOON))
+    assert sum(one.views for one in added) == 10
+    assert counters(*users) == [1] * 10
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_batches_with_the_same_users_cause_no_deadlock() -> None:
+    users = [UserFactory() for _ in range(10)]
+    forwards = {user.pk: 1 for user in users}
+    backwards = {user.pk: 1 for user in reversed(users)}
+    together(4, lambda number: database_store.add_batch(f"{number}", (forwards, backwards)[number % 2], {}, NOON))
+    assert counters(*users) == [4] * 10
+
+
+SALT, OTHER_SALT = "ab" * 32, "cd" * 32
+
+BROWSERS = [
+    BROWSER,
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 "
+    "Mobile/15E148 Safari/604.1",
+    "Mozilla/5.0 (Linux; Android 14; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537",
+    "Mozilla/5.0 (Linux; U; Android 9; de) AppleWebKit/537.36 Embedded-Browser/1.0 Chrome/90.0",
+    "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/124.0 YaBrowser/24.6 Safari/537.36",
+    "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Mobile/15E148 [Pinterest/iOS]",
+    "Mozilla/5.0 (Linux; Android 13) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 Telegram-Android/11.0",
+    "Lynx/2.9.0 libwww-FM/2.14",
+    "Links (2.29; Linux x86_64; text)",
+]
+ROBOTS = [
+    "",
+    "   ",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)",
+    "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
+    "WhatsApp/2.23.20.0 A",
+    "Mozilla/5.0 (Windows NT 6.1) SkypeUriPreview Preview/0.5",
+    "http.rb/5.1.1 (Mastodon/4.2.9; +https://social.example/)",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (Linux; Android 11) Chrome/126 Mobile Safari/537.36 Chrome-Lighthouse",
+    "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)",
+    "kube-probe/1.29",
+    "curl/8.5.0",
+    "python-httpx/0.27.0",
+    "Scrapy/2.11.2 (+https://scrapy.org)",
+    "W3C_Validator/1.3",
+]
+
+
+def visitor(method: str = "GET", **headers: str) -> Visitor | None:
+    return Visitor.of(method, {"User-Agent": BROWSER} | {k.replace("_", "-"): v for k, v in headers.items()}, "::1")
+
+
+def test_a_browser_is_a_visitor() -> None:
+    for agent in BROWSERS:
+        assert visitor(User_Agent=agent) == Visitor("::1", agent)
+
+
+def test_a_robot_is_none() -> None:
+    for agent in ROBOTS:
+        assert visitor(User_Agent=agent) is None, agent
+        assert visitor(User_Agent=agent.upper()) is None, agent
+
+
+def test_only_a_get_with_a_user_agent_is_a_visit() -> None:
+    assert visitor("HEAD") is visitor("POST") is None
+    assert Visitor.of("GET", {}, "::1") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Sec_Purpose", "prefetch"),
+        ("Sec_Purpose", "prefetch;prerender"),
+        ("Purpose", "prefetch"),
+        ("X_Purpose", "preview"),
+        ("X_Moz", "prefetch"),
+        ("X_Moz", "PREFETCH"),
+    ],
+)
+def test_a_page_that_is_loaded_ahead_of_time_is_no_visit(name: str, value: str) -> None:
+    assert visitor(**{name: value}) is None
+    assert visitor(**{name: "none of these"}) is not None
+
+
+@pytest.mark.parametrize(
+    ("headers", "counts"),
+    [
+        ({"Sec_Fetch_Dest": "document", "Sec_Fetch_Mode": "navigate"}, True),
+        ({"Sec_Fetch_Dest": "Document "}, True),
+        ({"Sec_Fetch_Mode": "navigate"}, True),
+        ({"Sec_Fetch_Dest": "image", "Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": "empty", "Sec_Fetch_Mode": "cors"}, False),
+        ({"Sec_Fetch_Dest": "iframe", "Sec_Fetch_Mode": "navigate"}, False),
+        ({"Sec_Fetch_Dest": "document", "Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": "image"}, False),
+        ({"Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": ""}, False),
+    ],
+)
+def test_only_a_navigation_to_the_document_is_a_visit(headers: dict[str, str], counts: bool) -> None:
+    assert (visitor(**headers) is not None) is counts
+
+
+def test_a_hash_tells_one_visitor_of_one_user_under_one_salt_from_every_other() -> None:
+    known = [
+        Visitor("192.0.2.1", BROWSER).hashed("ada", SALT),
+        Visitor("192.0.2.2", BROWSER).hashed("ada", SALT),
+        Visitor("192.0.2.1", BROWSER + " ").hashed("ada", SALT),
+        Visitor("192.0.2.1", BROWSER).hashed("ben", SALT),
+        Visitor("192.0.2.1", BROWSER).hashed("ada", OTHER_SALT),
+    ]
+    assert len(set(known)) == 5
+    assert all(len(one) == 32 for one in known)
+    assert Visitor("192.0.2.1", BROWSER).hashed("ada", SALT) == known[0]
+    assert "192.0.2.1" not in known[0]
+
+
+def test_a_user_agent_of_any_length_and_of_any_bytes_is_hashed() -> None:
+    huge = visitor(User_Agent="Mozilla/5.0 " + "x" * 100_000)
+    assert huge is not None
+    assert len(huge.user_agent) == 1000
+    assert len(Visitor("::1", "\udcff\x00é").hashed("ada", SALT)) == 32
