@@ -1,4 +1,4 @@
-"""Visits in Redis: what a request costs there, and what holds when anything ends in the middle of the job."""
+"""Visits in Redis, views and clicks by day, and what holds when anything ends in the middle of the job."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fold() -> Folded:
     return visits.fold(timezone.now())
 
 
-def views(user: User) -> int:
+def views_of(user: User) -> int:
     return UserDocument.objects.get(pk=user.pk).views
 
 
@@ -85,90 +85,90 @@ def test_a_redis_that_does_not_answer_costs_the_count_and_not_the_page(
     assert [record.getMessage() for record in caplog.records] == ["A view could not be counted."]
     with pytest.raises(redis_store.StoreUnavailable):
         fold()
-    assert views(ada) == 0
+    assert views_of(ada) == 0
 
 
 if settings.REDIS_URL:
 
     @pytest.fixture
-    def seen() -> Iterator[Visiting]:
+    def in_redis() -> Iterator[Visiting]:
         with visiting("RedisVisits") as store:
             yield store
 
-    def test_a_visit_is_one_command_and_no_statement(seen: Visiting, ada: User, redis_commands: list[str]) -> None:
-        seen.count(ada.pk)
+    def test_a_visit_is_one_command_and_no_statement(in_redis: Visiting, ada: User, redis_commands: list[str]) -> None:
+        in_redis.count(ada.pk)
         redis_commands.clear()
         view = view_of(ada.pk, "news.example")
         with CaptureQueriesContext(connection) as captured:
             for address in (ADDRESS, "192.0.2.2"):
-                seen.store.count_view(Visitor(address, BROWSER), view, timezone.now())
+                in_redis.store.count_view(Visitor(address, BROWSER), view, timezone.now())
         assert redis_commands == ["EVALSHA", "EVALSHA"]
         assert captured.captured_queries == []
 
-    def test_all_keys_have_the_prefix_of_visits(seen: Visiting, ada: User) -> None:
-        seen.count(ada.pk)
-        seen.click("a")
+    def test_all_keys_have_the_prefix_of_visits(in_redis: Visiting, ada: User) -> None:
+        in_redis.count(ada.pk)
+        in_redis.click("a")
         assert {name.split(b":")[0] for name in redis().scan_iter()} == {b"{visit}"}
 
-    def test_a_salt_that_redis_has_lost_is_made_anew_for_everybody(seen: Visiting, ada: User) -> None:
-        other = Visiting(visits.RedisVisits(), seen.clock)
-        assert (seen.count(ada.pk), other.count(ada.pk)) == (True, False)
+    def test_a_salt_that_redis_has_lost_is_made_anew_for_everybody(in_redis: Visiting, ada: User) -> None:
+        other = Visiting(visits.RedisVisits(), in_redis.clock)
+        assert (in_redis.count(ada.pk), other.count(ada.pk)) == (True, False)
         redis().flushdb()
-        assert (seen.count(ada.pk), other.count(ada.pk)) == (True, False)
+        assert (in_redis.count(ada.pk), other.count(ada.pk)) == (True, False)
 
     @pytest.mark.parametrize("moment", [before_the_tables, in_the_transaction, after_the_tables])
     def test_a_crash_anywhere_loses_nothing_and_counts_nothing_twice(
-        seen: Visiting, ada: User, moment: Callable[[pytest.MonkeyPatch], None]
+        in_redis: Visiting, ada: User, moment: Callable[[pytest.MonkeyPatch], None]
     ) -> None:
         link = LinkFactory(profile=main_profile(ada))
         for number in range(3):
-            seen.count(ada.pk, f"192.0.2.{number}")
-        seen.click(link.pk)
+            in_redis.count(ada.pk, f"192.0.2.{number}")
+        in_redis.click(link.pk)
         with pytest.MonkeyPatch.context() as patched:
             moment(patched)
             with pytest.raises(Crash):
                 fold()
-        seen.count(ada.pk, "192.0.2.77")  # meanwhile
-        seen.click(link.pk)
+        in_redis.count(ada.pk, "192.0.2.77")  # meanwhile
+        in_redis.click(link.pk)
         fold()
-        assert views(ada) == 4
+        assert views_of(ada) == 4
         assert Link.objects.get().clicks == 2
         assert fold() == Folded()
         assert not redis().exists(redis_store.COUNTS, redis_store.FOLDING)
 
-    def test_a_redis_that_comes_back_with_an_older_state_counts_nothing_twice(seen: Visiting, ada: User) -> None:
-        seen.count(ada.pk)
+    def test_a_redis_that_comes_back_with_an_older_state_counts_nothing_twice(in_redis: Visiting, ada: User) -> None:
+        in_redis.count(ada.pk)
         older = redis().dump(redis_store.COUNTS)
-        seen.count(ada.pk, "192.0.2.2")
+        in_redis.count(ada.pk, "192.0.2.2")
         fold()
         redis().restore(redis_store.COUNTS, 0, older)
         assert fold() == Folded()
-        assert views(ada) == 2
-        seen.count(ada.pk, "192.0.2.3")
+        assert views_of(ada) == 2
+        in_redis.count(ada.pk, "192.0.2.3")
         fold()
-        assert views(ada) == 3
+        assert views_of(ada) == 3
 
-    def test_a_late_runner_leaves_the_next_counts_alone(seen: Visiting, ada: User) -> None:
+    def test_a_late_runner_leaves_the_next_counts_alone(in_redis: Visiting, ada: User) -> None:
         """Its batch was folded by another one, which has set the next one aside since."""
-        seen.count(ada.pk)
-        store = seen.store
+        in_redis.count(ada.pk)
+        store = in_redis.store
         assert isinstance(store, visits.RedisVisits)
         store._set_aside(keys=[redis_store.COUNTS, redis_store.FOLDING])
         store._drop(keys=[redis_store.FOLDING], args=["the token of the batch before"])
         assert fold() == Folded(views=1)
 
     @pytest.mark.django_db(transaction=True)
-    def test_jobs_that_run_at_once_while_visitors_come_lose_and_double_nothing(seen: Visiting) -> None:
+    def test_jobs_that_run_at_once_while_visitors_come_lose_and_double_nothing(in_redis: Visiting) -> None:
         ada = UserFactory()
 
         def act(number: int) -> int:
             if number % 4 == 0:
                 return sum(fold().views for _ in range(5))
-            return sum(seen.count(ada.pk, f"192.0.{number}.{visitor}") for visitor in range(20))
+            return sum(in_redis.count(ada.pk, f"192.0.{number}.{visitor}") for visitor in range(20))
 
         together(8, act)
         fold()
-        assert views(ada) == 6 * 20
+        assert views_of(ada) == 6 * 20
 
 
 TODAY = NOON.date()
@@ -299,6 +299,7 @@ def test_a_batch_that_comes_again_adds_nothing_by_day(ada: User, monkeypatch: py
     for _ in range(2):
         database_store.add_batch("one", views, {link.pk: 3, "gone": 1}, NOON, days=by_day)
     assert list(ProfileDay.objects.values_list("views", flat=True)) == [1] * 10
+    assert [*map(views_of, users)] == [2] * 5
     assert list(LinkDay.objects.values_list("clicks", flat=True)) == [3]
 
 
@@ -315,8 +316,10 @@ def test_profiles_that_are_gone_are_left_out_and_statements_do_not_grow(ada: Use
     assert ProfileDay.objects.count() == 42
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
-def test_batches_at_once_count_each_day_once() -> None:
+def test_batches_of_the_same_users_at_once_count_once_and_cause_no_deadlock() -> None:
+    """Two processes add each batch; the users of every second one come in the other order."""
     users = [UserFactory() for _ in range(5)]
     views, by_day = batch_of(*users)
     backwards = dict(reversed(views.items())), Days(dict(reversed([*by_day.views.items()])), {})
@@ -328,6 +331,7 @@ def test_batches_at_once_count_each_day_once() -> None:
 
     together(8, add)
     assert list(ProfileDay.objects.values_list("views", flat=True)) == [4] * 10
+    assert [*map(views_of, users)] == [8] * 5
 
 
 def test_a_batch_of_the_previous_release_is_added_without_days(ada: User) -> None:

@@ -1,4 +1,4 @@
-"""Views and clicks: the same promises from both stores, and through the page.
+"""Views and clicks: who is a visitor, and the same promises from both stores, and through the page.
 
 The run with Redis tests both; the one on SQLite tests the store that it uses.
 """
@@ -242,10 +242,6 @@ def test_a_visitor_who_was_counted_costs_one_statement(ada: User) -> None:
     assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT"]
 
 
-class Crash(Exception):
-    """The process ends here."""
-
-
 def counters(*users: User) -> list[int]:
     return [UserDocument.objects.get(pk=user.pk).views for user in users]
 
@@ -292,58 +288,6 @@ def test_a_batch_is_added_once_under_its_token(ada: User) -> None:
     assert Link.objects.get().clicks == 2
     database_store.add_batch("two", {ada.pk: 1}, {}, NOON)
     assert counters(ada, ben) == [4, 5]
-
-
-def test_a_batch_that_ended_between_its_parts_goes_on_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    users = [UserFactory() for _ in range(5)]
-    views = {user.pk: number + 1 for number, user in enumerate(users)}
-    monkeypatch.setattr(database_store, "ROWS_AT_ONCE", 2)
-    add_views, calls = database_store.add_views, []
-
-    def ending(part: dict[str, int]) -> None:
-        calls.append(part)
-        add_views(part)
-        if len(calls) == 2:
-            raise Crash  # the part is rolled back with its token
-
-    monkeypatch.setattr(database_store, "add_views", ending)
-    with pytest.raises(Crash):
-        database_store.add_batch("one", views, {}, NOON)
-    assert sum(counters(*users)) == sum(sorted(calls[0].values()))
-    database_store.add_batch("one", views, {}, NOON)
-    assert counters(*users) == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.embedded
-def test_the_statements_of_a_batch_do_not_grow_with_it() -> None:
-    def statements(token: str, users: list[User]) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            database_store.add_batch(token, {user.pk: 1 for user in users}, {}, NOON)
-        return len(captured)
-
-    users = [UserFactory() for _ in range(20)]
-    assert statements("one", users[:1]) == statements("many", users)
-    assert counters(*users) == [2, *[1] * 19]
-
-
-@pytest.mark.embedded
-@pytest.mark.django_db(transaction=True)
-def test_a_batch_that_two_processes_add_at_once_is_added_once() -> None:
-    users = [UserFactory() for _ in range(10)]
-    views = {user.pk: 1 for user in users}
-    added = together(4, lambda _: database_store.add_batch("one", views, {}, NOON))
-    assert sum(one.views for one in added) == 10
-    assert counters(*users) == [1] * 10
-
-
-@pytest.mark.embedded
-@pytest.mark.django_db(transaction=True)
-def test_batches_with_the_same_users_cause_no_deadlock() -> None:
-    users = [UserFactory() for _ in range(10)]
-    forwards = {user.pk: 1 for user in users}
-    backwards = {user.pk: 1 for user in reversed(users)}
-    together(4, lambda number: database_store.add_batch(f"{number}", (forwards, backwards)[number % 2], {}, NOON))
-    assert counters(*users) == [4] * 10
 
 
 SALT, OTHER_SALT = "ab" * 32, "cd" * 32
