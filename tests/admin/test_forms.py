@@ -19,24 +19,24 @@ pytestmark = pytest.mark.django_db
 HOSTILE = ["a\x00b", "x", "9" * 40]
 
 
-@pytest.mark.parametrize("owner", HOSTILE)
-def test_the_owner_of_a_new_key_is_a_user(browser: Client, owner: str) -> None:
-    values = {"name": "Bot", "allowed": ["lookup:user"]}
-    answer = browser.post("/admin/accounts/apikey/add/", {**values, "owner": owner})
-    assert (answer.status_code, list(answer.context["adminform"].form.errors)) == (200, ["owner"])
-    assert not ApiKey.objects.exists()
-    browser.post("/admin/accounts/apikey/add/", {**values, "owner": UserFactory().pk})
-    assert ApiKey.objects.exists()
+APP = {"name": "App", "redirect_uris": "https://a.example/cb", "registered_scopes": ["openid"]}
+# The page of what a user owns, the field of the owner, and the other fields of a new one.
+OWNED = [
+    ("accounts/apikey", ApiKey, "owner", {"name": "Bot", "allowed": ["lookup:user"]}),
+    ("oidc_provider/application", Application, "user", APP),
+]
 
 
 @pytest.mark.parametrize("owner", HOSTILE)
-def test_the_owner_of_a_new_app_is_a_user(browser: Client, owner: str) -> None:
-    values = {"name": "App", "redirect_uris": "https://a.example/cb", "registered_scopes": ["openid"]}
-    answer = browser.post("/admin/oidc_provider/application/add/", {**values, "user": owner})
-    assert (answer.status_code, list(answer.context["adminform"].form.errors)) == (200, ["user"])
-    assert not Application.objects.exists()
-    browser.post("/admin/oidc_provider/application/add/", {**values, "user": UserFactory().pk})
-    assert Application.objects.exists()
+@pytest.mark.parametrize(("page", "model", "field", "values"), OWNED)
+def test_the_owner_of_a_new_key_or_app_is_a_user(
+    browser: Client, page: str, model: Any, field: str, values: dict[str, Any], owner: str
+) -> None:
+    answer = browser.post(f"/admin/{page}/add/", {**values, field: owner})
+    assert (answer.status_code, list(answer.context["adminform"].form.errors)) == (200, [field])
+    assert not model.objects.exists()
+    browser.post(f"/admin/{page}/add/", {**values, field: UserFactory().pk})
+    assert model.objects.exists()
 
 
 def form_of(answer: Any) -> dict[str, Any]:

@@ -102,16 +102,6 @@ def test_a_reply_is_counted_but_not_listed(owner: User, visitors: list[User]) ->
     assert not Comment.objects.exists()
 
 
-def test_a_like_counts_once_for_each_user(owner: User, visitors: list[User]) -> None:
-    comment = comments.write(user=owner, content="Hello", by=visitors[0])
-    for user in (*visitors, owner, visitors[0]):
-        comments.like(comment=comment, by=user)
-    assert _figures("Hello") == (4, 0)
-    for _ in range(2):
-        comments.unlike(comment=comment, by=visitors[0])
-    assert _figures("Hello") == (3, 0)
-
-
 def test_pinning_is_for_the_owner_and_staff(owner: User, visitors: list[User]) -> None:
     for content in ("old", "new"):
         comments.write(user=owner, content=content, by=visitors[0])
@@ -136,11 +126,7 @@ def test_what_is_no_comment_is_refused_and_not_counted(owner: User, visitors: li
     with pytest.raises(ValidationError):
         comments.write(user=owner, content=content, by=visitors[0])
     assert _comments() == {"count": 0, "items": []}
-
-
-def test_a_comment_may_have_2000_characters(owner: User, visitors: list[User]) -> None:
-    comment = comments.write(user=owner, content=f" {'x' * 2000} ", by=visitors[0])
-    assert len(comment.content) == 2000
+    assert len(comments.write(user=owner, content=f" {'x' * 2000} ", by=visitors[0]).content) == 2000
 
 
 def test_a_reply_belongs_to_a_comment_on_the_same_profile(owner: User, visitors: list[User]) -> None:
@@ -151,30 +137,6 @@ def test_a_reply_belongs_to_a_comment_on_the_same_profile(owner: User, visitors:
         with pytest.raises(ValidationError):
             comments.write(user=owner, content="No", parent=parent, by=visitors[1])
     assert _figures("Here") == (0, 1)
-
-
-def test_only_its_author_the_owner_and_staff_delete_a_comment(owner: User, visitors: list[User]) -> None:
-    comment = comments.write(user=owner, content="Hello", by=visitors[0])
-    with pytest.raises(PermissionDenied):
-        comments.delete(comment=comment, by=visitors[1])
-    assert _contents() == ["Hello"]
-
-
-def test_a_vote_replaces_the_one_before_it(owner: User, visitors: list[User]) -> None:
-    for is_like, expected in ((True, (1, 0)), (True, (1, 0)), (False, (0, 1)), (False, (0, 1)), (True, (1, 0))):
-        feedback.vote(user=owner, is_like=is_like, by=visitors[0])
-        assert _feedback() == expected
-    feedback.vote(user=owner, is_like=False, by=visitors[1])
-    assert _feedback() == (1, 1)
-    for _ in range(2):
-        feedback.withdraw(user=owner, by=visitors[0])
-        assert _feedback() == (0, 1)
-
-
-def test_a_vote_for_oneself_is_refused(owner: User) -> None:
-    with pytest.raises(PermissionDenied):
-        feedback.vote(user=owner, is_like=True, by=owner)
-    assert _feedback() == (0, 0)
 
 
 ACTS: dict[str, Callable[[User, Comment], object]] = {
