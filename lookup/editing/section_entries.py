@@ -6,6 +6,7 @@ Each entry has a key: the id of a catalogue row, kind and id of music, or a dige
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -115,7 +116,10 @@ def _changing(profile: Profile, pk: str, by: User | None) -> Iterator[tuple[Sect
             raise ObjectDoesNotExist
         entries = _stored(section)
         yield section, entries
-        content.write(block, section, {"config": _with(section, entries)})
+        config = copy.deepcopy(section.config) if isinstance(section.config, dict) else {}
+        *above, name = PATHS[section.type]
+        functools.reduce(lambda holder, part: holder.setdefault(part, {}), above, config)[name] = entries
+        content.write(block, section, {"config": config})
 
 
 def _stored(section: Section) -> list[Json]:
@@ -124,17 +128,6 @@ def _stored(section: Section) -> list[Json]:
     for name in PATHS[section.type]:
         value = value.get(name) if isinstance(value, dict) else None
     return list(value) if isinstance(value, list) else []
-
-
-def _with(section: Section, entries: list[Json]) -> dict[str, Any]:
-    """Return the configuration with these entries."""
-    config = copy.deepcopy(section.config) if isinstance(section.config, dict) else {}
-    *above, name = PATHS[section.type]
-    holder = config
-    for part in above:
-        holder = holder.setdefault(part, {})
-    holder[name] = entries
-    return config
 
 
 def _place(stored: Sequence[Json], key: str) -> int:

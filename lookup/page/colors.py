@@ -142,12 +142,9 @@ def contrast(first: Color, second: Color) -> float:
 
 
 def _luminance(color: Color) -> float:
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _parts(color))
+    parts = (part / 255 for part in color)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _parts(color: Color) -> tuple[float, float, float]:
-    return color[0] / 255, color[1] / 255, color[2] / 255
 
 
 def _mixed(first: Color, second: Color, share: float) -> Color:

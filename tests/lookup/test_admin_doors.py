@@ -1,4 +1,4 @@
-"""What the admin refuses, and what it leaves in the audit trail."""
+"""What the admin refuses, what it leaves in the audit trail, and that only superusers change what belongs to staff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public profile page: its content, its visitors and the names that lead to it."""
+"""The public profile page: its content, links and names, what it tells machines, and what an answer costs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from lookup.models import UserDocument
-from lookup.page import presenters
+from lookup.models import Link, UserDocument
+from lookup.page import presenters, url_policy
 from lookup.page.presenters import Card
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import AssetFactory, CommentFactory, LinkFactory, SectionFactory, main_profile, shown
 from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page, text, texts
 from tests.pages.markup import page_of, problems_of
 
@@ -244,7 +243,7 @@ def test_messengers_and_search_engines_get_whole_addresses(ada: User) -> None:
 def test_the_owner_may_choose_title_summary_colour_icon_and_picture() -> None:
     eve = UserFactory(username="eve")
     chosen = {"metadataSettings": {"title": "My own title", "description": "word " * 100, "color": "#123456"}}
-    assets = {name: AssetFactory(owner=eve, path=f"files/{name}.png") for name in ("favicon", "card")}
+    assets = {name: make.AssetFactory(owner=eve, path=f"files/{name}.png") for name in ("favicon", "card")}
     change(eve, settings=chosen, metadata_favicon=assets["favicon"], metadata_banner=assets["card"])
     found = page("/eve")
     assert found.findtext(".//title") == "My own title · Hearth"
@@ -274,8 +273,8 @@ def test_messengers_get_a_picture_that_they_show(mime: str, size: tuple[int | No
 
 def test_a_drawing_is_left_out_for_the_next_picture() -> None:
     eve = UserFactory(username="eve")
-    drawing = AssetFactory(owner=eve, path="files/banner.svg", mime="image/svg+xml")
-    change(eve, banner=drawing, avatar=AssetFactory(owner=eve, path="files/me.png"))
+    drawing = make.AssetFactory(owner=eve, path="files/banner.svg", mime="image/svg+xml")
+    change(eve, banner=drawing, avatar=make.AssetFactory(owner=eve, path="files/me.png"))
     found = page("/eve")
     assert found.xpath("//meta[@property='og:image']/@content") == [f"{ADDRESS}{UPLOADS}/files/me.png"]
     assert found.xpath("//meta[@name='twitter:card']/@content") == ["summary"]
@@ -310,7 +309,7 @@ def test_a_page_is_only_read(ada: User, method: str) -> None:
 
 def test_other_origins_of_uploads_and_assets_are_let_in(ada: User, settings: Any) -> None:
     settings.UPLOAD_CDN_URL, settings.ASSET_URL = "https://cdn.example/u", "https://art.example"
-    shown(ada)
+    make.shown(ada)
     response = Client().get("/ada")
     policy = response.headers["Content-Security-Policy"]
     assert "img-src 'self' data: https://cdn.example https://art.example;" in policy
@@ -341,10 +340,10 @@ def test_a_page_is_one_statement_and_its_comments_another(ada: User) -> None:
 def test_the_statements_do_not_grow_with_what_is_shown(ada: User) -> None:
     before = _statements("/ada")
     for number in range(3):
-        LinkFactory(profile=main_profile(ada))
-        CommentFactory(user=ada)
-        SectionFactory(profile=main_profile(ada), config={"content": f"Text {number}"})
-    shown(ada)
+        make.LinkFactory(profile=make.main_profile(ada))
+        make.CommentFactory(user=ada)
+        make.SectionFactory(profile=make.main_profile(ada), config={"content": f"Text {number}"})
+    make.shown(ada)
     assert _statements("/ada") == before
 
 
@@ -356,3 +355,110 @@ def test_a_member_gets_a_page_of_their_own_that_keeps_the_rules(ada: User) -> No
     assert "Sign out" in page_of(response).text_content()
     assert "Cookie" in response.headers["Vary"]
     assert response.headers["Cache-Control"] == "private, no-cache, no-store"  # it has the token of a form
+
+
+# --- Links ---
+
+
+ID = "a" * 32
+
+
+def follow(name: str = "ada", link_id: str = ID) -> tuple[int, str]:
+    response = Client().get(f"/{name}/links/{link_id}")
+    return response.status_code, response.headers.get("Location", "")
+
+
+def test_a_link_on_the_page_says_where_it_leads(ada: User) -> None:
+    links = page("/ada").xpath("//ul[@aria-label='Links']/li/*")
+    assert [(link.tag, link.get("href"), link.get("title"), link.get("rel"), text(link)) for link in links] == [
+        ("a", f"/Ada/links/{ID}", "https://notes.example/ada", "nofollow noopener ugc", "Notebook notes.example"),
+        (
+            "a",
+            f"/Ada/links/{'b' * 32}",
+            "mailto:ada@letters.example",
+            "nofollow noopener ugc",
+            "Letters ada@letters.example",
+        ),
+        ("div", None, None, None, "Number AE-1843"),
+    ]
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_a_link_leads_on_without_a_referrer(ada: User, method: str) -> None:
+    response = getattr(Client(), method)(f"/ADA/links/{ID}")
+    assert (response.status_code, response.headers["Location"]) == (302, "https://notes.example/ada")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
+    assert response.cookies == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("https://bücher.example/ä?q=ö#ß", "https://b%C3%BCcher.example/%C3%A4?q=%C3%B6#%C3%9F"),
+        ("https://x.example/" + "ß" * 1900, "https://x.example/" + "%C3%9F" * 1900),
+        ("HTTPS://X.example/?a=%20&b='\"<>", "HTTPS://X.example/?a=%20&b='%22%3C%3E"),
+    ],
+)
+def test_an_address_of_any_letters_is_sent_as_ascii(url: str, location: str) -> None:
+    eve = UserFactory(username="eve")
+    make.LinkFactory(profile=make.main_profile(eve), id="e" * 32, url=url)
+    make.shown(eve)
+    assert follow("eve", "e" * 32) == (302, location)
+
+
+@pytest.mark.parametrize("link_id", ["c" * 32, "d" * 32, "e" * 32, "A" * 32, "a" * 33, "%00"])
+def test_texts_inactive_links_and_unknown_ones_are_404(ada: User, link_id: str) -> None:
+    assert follow(link_id=link_id) == (404, "")
+
+
+def test_a_text_is_not_followed_even_where_it_is_an_address(ada: User) -> None:
+    Link.objects.filter(pk="c" * 32).update(url="https://text.example/")
+    make.shown(ada)
+    assert "https://text.example/" in text(page("/ada"))
+    assert follow(link_id="c" * 32) == (404, "")
+
+
+def test_a_link_of_somebody_else_is_404(ada: User) -> None:
+    UserFactory(username="ben")
+    assert follow("ben") == follow("nobody") == (404, "")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "Page not found")],
+)
+def test_a_link_of_a_profile_that_is_not_shown_is_404(ada: User, hidden: dict[str, bool], said: str) -> None:
+    User.objects.filter(pk=ada.pk).update(**hidden)
+    response = Client().get(f"/ada/links/{ID}")
+    assert response.status_code == 404
+    assert said in response.content.decode()
+    assert "notes.example" not in response.content.decode()
+
+
+def test_an_alias_has_the_links_of_the_profile_that_it_shows(ada: User) -> None:
+    own = make.ProfileFactory(user=ada)
+    make.LinkFactory(profile=own, id="e" * 32, url="https://other.example/")
+    make.AliasRowFactory(name__user=ada, name__name="other", redirects=False, profile=own)
+    make.AliasRowFactory(name__user=ada, name__name="same", redirects=False)
+    make.shown(ada)
+    assert follow("other", "e" * 32) == (302, "https://other.example/")
+    assert follow("same", "e" * 32) == follow("other", ID) == (404, "")
+    assert follow("same", ID) == (302, "https://notes.example/ada")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://notes.example/ada", "notes.example"),
+        ("https://user:secret@NOTES.example:8443/", "notes.example"),
+        ("https://good.example@evil.example/", "evil.example"),
+        ("https://\u0430pple.example/", "xn--pple-43d.example"),
+        ("https://[2001:db8::1]/", "2001:db8::1"),
+        ("https://" + "ä" * 70 + ".example/", "ä" * 70 + ".example"),
+        ("mailto:ada@letters.example?subject=x", "ada@letters.example"),
+    ],
+)
+def test_a_host_is_shown_as_what_it_is(url: str, host: str) -> None:
+    assert url_policy.host(url) == host

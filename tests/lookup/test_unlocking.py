@@ -1,4 +1,4 @@
-"""Badge tiers that views, likes and comments unlock."""
+"""The badge catalogue in the database, and the tiers that views, likes and comments unlock."""
 
 from __future__ import annotations
 
