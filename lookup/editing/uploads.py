@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -218,23 +219,19 @@ def sweep(*, now: datetime, after_each: Callable[[], None] = lambda: None) -> tu
 
 def _sweep_objects(now: datetime, after_each: Callable[[], None]) -> int:
     removed = 0
-    old: list[str] = []
-    for entry in bucket().entries(PREFIX):
-        if entry.changed_at <= now - UNUSED_FOR and not entry.key.endswith("/"):  # S3's "folders"
-            old.append(entry.key)
-        if len(old) == BATCH:
-            removed += _remove_unknown(old)
-            old = []
-            after_each()
-    return removed + _remove_unknown(old)
-
-
-def _remove_unknown(keys: Collection[str]) -> int:
-    paths = {key.removeprefix(PREFIX).removesuffix(CARD) for key in keys}
-    known = Asset.objects.filter(path__in=paths, size__isnull=False).values_list("path", flat=True)
-    unknown = paths - set(known)
-    _remove(sorted(unknown))
-    return len(unknown)
+    old = (
+        entry.key
+        for entry in bucket().entries(PREFIX)
+        if entry.changed_at <= now - UNUSED_FOR and not entry.key.endswith("/")  # S3's "folders"
+    )
+    while keys := list(islice(old, BATCH)):
+        paths = {key.removeprefix(PREFIX).removesuffix(CARD) for key in keys}
+        known = Asset.objects.filter(path__in=paths, size__isnull=False).values_list("path", flat=True)
+        unknown = paths - set(known)
+        _remove(sorted(unknown))
+        removed += len(unknown)
+        after_each()
+    return removed
 
 
 def delete_of_user(user: User) -> None:

@@ -20,7 +20,7 @@ from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.serializers.rows import UserRow
 from lookup.shapes import settings_schema
-from lookup.social import threads
+from lookup.social import comments
 
 MAX_COMMENTS = 20
 MAX_SUMMARY = 200
@@ -235,7 +235,7 @@ def _comments(user: UserRow, number: int) -> tuple[list[Comment], bool]:
     """A page of the comments, with their first replies, and whether more follow. 1 query, 2 with replies."""
     rows = sql.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
     shown = rows[:MAX_COMMENTS]
-    return presenters.comments(shown, threads.first_replies(shown)), len(rows) > MAX_COMMENTS
+    return presenters.comments(shown, comments.first_replies(shown)), len(rows) > MAX_COMMENTS
 
 
 def _head(name: str, display_name: str, profile: Json) -> Head:

@@ -99,7 +99,11 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
     if not report.comment_text:
         raise ValidationError("This report is about a profile. It has no comment to delete.")
     users.check_may_act_for(owner=report.user, by=by)
-    comment = _comment_of(report)  # locked before its reports, as by other deletions
+    comment = Comment.objects.filter(reports=report).first()
+    try:
+        comment = comment and comments.locked_for_deletion(comment)  # before its reports, as by other deletions
+    except Comment.DoesNotExist:
+        comment = None
     about = [_locked(report)]
     if comment is not None:
         same = Report.objects.select_for_update().filter(comment=comment, decided_at=None)
@@ -108,15 +112,6 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
         audit.record("comment:deleted", by=by, on=report.user, comment=comment.pk, author=comment.author_id)
     for one in about:
         _decide(one, Report.Outcome.DELETED, by=by, reason=reason)
-
-
-def _comment_of(report: Report) -> Comment | None:
-    """Return the reported comment, locked; None where it was deleted."""
-    comment = Comment.objects.filter(reports=report).first()
-    try:
-        return comment and comments.locked_for_deletion(comment)
-    except Comment.DoesNotExist:
-        return None
 
 
 def _locked(report: Report) -> Report:

@@ -1,5 +1,5 @@
 """Profiles in and out, as JSON lines: each holds a version and the current lookup of one user with all of its includes.
 
-Top to bottom: `own` | `importing` > `people`, `content`, `social`, `catalogues` > `conflicts` >
+Top to bottom: `own` | `importing` > `content` > `people`, `catalogues` > `conflicts` >
 `tables` > `reading` > `form`.
 """

@@ -20,7 +20,7 @@ from lookup.documents.sql import MAX_COMMENTS
 from lookup.models import Comment
 from lookup.serializers.current import VERSION, FeedbackSerializer, UserSerializer, comments_json
 from lookup.serializers.rows import CommentRow, UserRow
-from lookup.social import threads
+from lookup.social.comments import COLUMNS as COMMENT_COLUMNS
 
 BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
@@ -100,7 +100,7 @@ def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
     shown = Comment.objects.filter(user__in=user_ids, parent__isnull=True, author__is_active=True)
     rows = shown.annotate(place=place).filter(place__lte=MAX_COMMENTS).order_by("user", "place")
     found: dict[str, list[CommentRow]] = defaultdict(list)
-    for user_id, *values in rows.values_list("user", *threads.COLUMNS):
+    for user_id, *values in rows.values_list("user", *COMMENT_COLUMNS):
         found[user_id].append(CommentRow._make(values))
     return found
 

@@ -19,7 +19,7 @@ from lookup.documents import documents
 from lookup.editing import profiles
 from lookup.models import Profile
 from lookup.shapes.strict_fields import Problem, Problems
-from lookup.transfer import catalogues, content, people, reading, social
+from lookup.transfer import catalogues, content, people, reading
 from lookup.transfer.catalogues import BadgeCatalogue
 from lookup.transfer.conflicts import Claims, Taken, batches
 from lookup.transfer.reading import Line, LineRefused
@@ -153,7 +153,7 @@ def _write(
     written_people = people.write(lines, claims, timezone.now())
     catalogues.write_entries(lines)
     written = content.write(lines, written_people, claims)
-    social.write(lines, claims, written)
+    content.write_totals(lines, claims, written)
     documents.insert(written.new.values())
     block.rendered.update({profile.pk for profile in written.profiles.values()} - set(written.new))
     for batch in batches([line.user_id for line in lines]):

@@ -26,7 +26,7 @@ from lookup.models import Comment
 from lookup.page import context, presenters
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
 from lookup.page.forms import CommentForm
-from lookup.social import comments, feedback, threads
+from lookup.social import comments, feedback
 from lookup.views.profile_page import View, policy, refusing, with_caching
 from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 
@@ -74,7 +74,7 @@ def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
         return HttpResponseRedirect(reverse("profile_thread", args=[page.username, comment_id]))
-    row = threads.find(page.user.id, comment_id) if page.has_comments else None
+    row = comments.find(page.user.id, comment_id) if page.has_comments else None
     if row is None:
         raise Http404
     form = _form(request)
@@ -83,7 +83,7 @@ def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
         made = _written(request, form, page, parent=Comment(pk=comment_id))
         if isinstance(made, Comment):
             return HttpResponseRedirect(_place_of_reply(page, made))
-    found = threads.replies(comment_id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
+    found = comments.replies(comment_id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
     shown = presenters.comments([row], {row.id: found[:MAX_COMMENTS]})
     page = replace(page, comments=shown, has_more_comments=len(found) > MAX_COMMENTS)
     known = {"number": number, "is_thread": True, "comment": shown[0]}
