@@ -98,7 +98,7 @@ class CatalogueAdmin(AuditedAdmin):
     section_type: ClassVar[SectionType]
     owners = ()
     fixed: ClassVar[tuple[str, ...]] = ("id",)
-    ordering: tuple[str, ...] = ("-pk",)
+    ordering: ClassVar[tuple[str, ...]] = ("-pk",)
 
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
         """Return the profiles that may show one of `rows`."""
