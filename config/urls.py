@@ -9,6 +9,7 @@ from config import public_pages, views
 from config.observability import metrics
 from config.operations import readiness
 from dashboard.documentation import views as documentation_views
+from lookup import urls as lookup_urls
 
 admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
@@ -37,7 +38,7 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     re_path(r"^[aA][pP][iI](?:/|$)", views.api_not_found),
-    path("", include("lookup.page_urls")),
+    path("", include(lookup_urls.page_patterns)),
 ]
 
 handler400 = "config.views.bad_request"

@@ -22,7 +22,7 @@ from demo.population.people import LATEST
 from demo.population.profile_pages import Page
 from demo.population.rows import Rows
 from demo.seeded_random import seeded
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import counters, documents
 from lookup.editing import aliases, badge_tiers, profiles
 from lookup.models import (
@@ -59,7 +59,7 @@ def furnish(keeper: User, ada: User, ben: User, cleo: User) -> None:
     growth.grow(users=MEMBERS, seed=SEED, now=timezone.now())
     is_new = not LeaderboardEntry.objects.exists()
     if is_new:
-        ranking.rank()
+        leaderboards.rank()
     _fill(keeper, ada, ben, cleo)
     if is_new:
         call_command("rank_leaderboards", stdout=io.StringIO())

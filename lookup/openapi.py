@@ -18,10 +18,10 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from accounts import openapi
-from lookup.documents import registry, sql
+from lookup.documents import registry, resolve
 from lookup.errors import LimitInvalid, ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
-from lookup.serializers import current, earlier, leaderboard
-from lookup.shapes.settings_fields import FIELDS
+from lookup.serializers import current, earlier
+from lookup.shapes.settings_schema import FIELDS
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -94,7 +94,7 @@ class EarlierProfileExtension(_StyledProfile):
 
 
 class BoardProfileExtension(_StyledProfile):
-    target_class = leaderboard.BoardProfileSerializer
+    target_class = earlier.BoardProfileSerializer
     form = "leaderboard"
 
 
@@ -108,7 +108,7 @@ user_lookup = extend_schema(
             "type",
             str,
             required=True,
-            enum=tuple(sql.TYPES),
+            enum=tuple(resolve.TYPES),
             description="`username` takes no notice of case and falls back to aliases.",
         ),
         OpenApiParameter("value", {"type": "string", "minLength": 1, "maxLength": 64}, required=True),
@@ -155,7 +155,7 @@ def board(name: str, ranked_by: str) -> Described:
         description="Ranked every five minutes; `change` is the rank before minus the rank now, 0 for new users.",
         tags=["Leaderboards"],
         parameters=[_LIMIT],
-        responses={200: leaderboard.BoardEntrySerializer(many=True), **_earlier_errors(LimitInvalid)},
+        responses={200: earlier.BoardEntrySerializer(many=True), **_earlier_errors(LimitInvalid)},
     )
     return extend_schema_view(get=described)
 

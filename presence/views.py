@@ -21,9 +21,8 @@ from infrastructure import hashing
 from infrastructure.requests import content_security, request_context
 from infrastructure.requests.request_context import Answer
 from lookup.documents import resolve
-from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.resolve import Parts, UserRow
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.serializers.rows import UserRow
 from presence import openapi
 from presence.answer import card, members
 from presence.answer.card import Card
@@ -121,7 +120,7 @@ def show_card(request: HttpRequest, name: str) -> HttpResponse:
     200 with HTML, 204 where there is no card now, 404 where the name shows no profile.
     """
     try:
-        user = resolve.find("username", name, [DOCUMENT_COLUMNS["profile"]], timezone.now(), is_alias_profile=True)
+        user = resolve.answer("username", name, Parts(("profile",), is_alias_profile=True), timezone.now())
     except (UserNotFound, ProfilePrivate):
         return _card_response("", status=404)
     found = _card_of(user)
@@ -131,11 +130,9 @@ def show_card(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _card_of(user: UserRow) -> Card | None:
-    chosen = json.loads(user.texts[0])["settings"]
-    is_mirrored = chosen["avatarSettings"]["enabled"] and user.mirrors_chat
-    if user.chat_id is None:
-        return None
-    return card.of_user(user.chat_id, chosen, is_mirrored=is_mirrored, now=user.now)
+    chosen, chat_id = json.loads(user.texts["profile"])["settings"], user.account["chatId"]
+    is_mirrored = chosen["avatarSettings"]["enabled"] and chosen["avatarSettings"]["mirrorChat"]
+    return None if chat_id is None else card.of_user(chat_id, chosen, is_mirrored=is_mirrored, now=timezone.now())
 
 
 def _card_response(html: str, *, status: int = 200) -> HttpResponse:

@@ -11,7 +11,7 @@ from dashboard.client_apps.code_samples import STACKS, Stack
 from dashboard.documentation import api_errors, schema
 from dashboard.documentation.schema import JSON, Operation
 from lookup.openapi import ONLY_TRUE
-from lookup.shapes.settings_fields import FIELDS
+from lookup.shapes.settings_schema import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 
 _OAUTH_PLACES = {

@@ -16,7 +16,7 @@ from dashboard import versions
 from dashboard.profile import media
 from dashboard.profile.forms import UploadField
 from dashboard.versions import VersionField
-from lookup.documents import registry, rendering
+from lookup.documents import registry
 from lookup.documents.registry import ContentList
 from lookup.editing import content, uploads
 from lookup.editing.uploads import Kind
@@ -35,6 +35,7 @@ from lookup.models import (
 )
 from lookup.models.validators import TAGS
 from lookup.page import url_policy
+from lookup.serializers.rows import PLATFORMS as PLATFORMS_ELSEWHERE
 from lookup.shapes import addresses
 from lookup.shapes.sections import SectionType
 from lookup.shapes.strict_fields import TextList
@@ -251,7 +252,7 @@ _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
 _LABELS = {"recolor": "Paint it in this color", "color": "Color", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
 # What earlier forms of the lookup know.
-PLATFORMS = ("website", *(name for names in rendering.PLATFORMS.values() for name in (names[0], *names[3:])))
+PLATFORMS = ("website", *(name for names in PLATFORMS_ELSEWHERE.values() for name in (names[0], *names[3:])))
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 
 

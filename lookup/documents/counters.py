@@ -6,10 +6,12 @@ change. Votes, comments and likes of banned users are not counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, QuerySet
 
 from accounts.models import User
 from infrastructure.databases import bulk
@@ -73,53 +75,31 @@ def recount_comments(comment_ids: Collection[str]) -> None:
 def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
     """Return likes, dislikes and comments, with imported ones, of each user that has a document. 3 queries."""
     users = bulk.one_parameter(user_ids)
-    votes = {
-        user: (likes, dislikes)
-        for user, likes, dislikes in FeedbackVote.objects.filter(user__in=users, voter__is_active=True)
-        .values("user")
-        .annotate(likes=Count("pk", filter=Q(is_like=True)), dislikes=Count("pk", filter=Q(is_like=False)))
-        .order_by()
-        .values_list("user", "likes", "dislikes")
-    }
-    comments = dict(
-        Comment.objects.filter(user__in=users, parent__isnull=True, author__is_active=True)
-        .values("user")
-        .annotate(number=Count("pk"))
-        .order_by()
-        .values_list("user", "number")
-    )
-    brought = UserDocument.objects.filter(pk__in=users).values_list(
+    votes = _numbers(FeedbackVote.objects.filter(user__in=users, voter__is_active=True), "user", "is_like")
+    written = Comment.objects.filter(user__in=users, parent__isnull=True, author__is_active=True)
+    comments = _numbers(written, "user")
+    imported = UserDocument.objects.filter(pk__in=users).values_list(
         "pk", "imported_likes", "imported_dislikes", "imported_comments"
     )
-    nothing = (0, 0)
     return {
-        pk: (likes + votes.get(pk, nothing)[0], dislikes + votes.get(pk, nothing)[1], number + comments.get(pk, 0))
-        for pk, likes, dislikes, number in brought
+        pk: (likes + votes[pk, True], dislikes + votes[pk, False], number + comments[pk,])
+        for pk, likes, dislikes, number in imported
     }
 
 
 def counted_of_comments(comment_ids: Collection[str]) -> dict[str, tuple[int, int]]:
     """Return likes and replies, with imported ones, of each comment. 3 queries."""
     comments = bulk.one_parameter(comment_ids)
-    likes = dict(
-        CommentLike.objects.filter(comment__in=comments, user__is_active=True)
-        .values("comment")
-        .annotate(number=Count("pk"))
-        .order_by()
-        .values_list("comment", "number")
-    )
-    replies = dict(
-        Comment.objects.filter(parent__in=comments, author__is_active=True)
-        .values("parent")
-        .annotate(number=Count("pk"))
-        .order_by()
-        .values_list("parent", "number")
-    )
-    brought = Comment.objects.filter(pk__in=comments).values_list("pk", "imported_like_count", "imported_reply_count")
-    return {
-        pk: (imported_likes + likes.get(pk, 0), imported_replies + replies.get(pk, 0))
-        for pk, imported_likes, imported_replies in brought
-    }
+    likes = _numbers(CommentLike.objects.filter(comment__in=comments, user__is_active=True), "comment")
+    replies = _numbers(Comment.objects.filter(parent__in=comments, author__is_active=True), "parent")
+    imported = Comment.objects.filter(pk__in=comments).values_list("pk", "imported_like_count", "imported_reply_count")
+    return {pk: (one + likes[pk,], two + replies[pk,]) for pk, one, two in imported}
+
+
+def _numbers(rows: QuerySet[Any], *columns: str) -> Counter[tuple[Any, ...]]:
+    """Return how many rows there are for each combination of values of the columns. Any: rows of any model."""
+    found = rows.values(*columns).annotate(number=Count("pk")).order_by().values_list(*columns, "number")
+    return Counter({tuple(values): number for *values, number in found})
 
 
 def add(user_id: str, **amounts: int) -> None:

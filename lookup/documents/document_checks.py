@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -126,12 +126,7 @@ def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Diffe
             if is_repairing:
                 UserDocument.objects.filter(pk=row.pk).update(uid=uids[row.pk])
             yield Difference("user", row.pk, "uid")
-    found = [
-        Difference("user", row.pk, column)
-        for row in rows
-        for column, count in zip(("likes", "dislikes", "comments"), counts[row.pk], strict=True)
-        if getattr(row, column) != count
-    ]
+    found = _of_counts("user", rows, ("likes", "dislikes", "comments"), counts)
     if found and is_repairing:
         counters.recount({difference.owner for difference in found})
     yield from found
@@ -139,15 +134,21 @@ def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Diffe
 
 def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Difference]:
     counts = counters.counted_of_comments([row.pk for row in rows])
-    found = [
-        Difference("comment", row.pk, column)
-        for row in rows
-        for column, count in zip(("like_count", "reply_count"), counts[row.pk], strict=True)
-        if getattr(row, column) != count
-    ]
+    found = _of_counts("comment", rows, ("like_count", "reply_count"), counts)
     if found and is_repairing:
         counters.recount_comments({difference.owner for difference in found})
     yield from found
+
+
+def _of_counts(
+    kind: str, rows: Iterable[Model], columns: Sequence[str], counts: Mapping[str, Sequence[int]]
+) -> list[Difference]:
+    return [
+        Difference(kind, row.pk, column)
+        for row in rows
+        for column, count in zip(columns, counts[row.pk], strict=True)
+        if getattr(row, column) != count
+    ]
 
 
 def _batches(rows: QuerySet[Row], part: Part) -> Iterator[list[Row]]:

@@ -11,42 +11,24 @@ import functools
 import hashlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from rest_framework.serializers import Serializer
 
 from accounts.models import User
 from infrastructure.databases import bulk
 from infrastructure.requests import compiled_serializer, request_context
 from infrastructure.settings_cache import from_settings
+from lookup import serializers, shapes
 from lookup.documents import queries, registry, rendering
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.models import Profile, ProfileDocument, UserDocument
-from lookup.serializers import current, earlier, fields, leaderboard, rows
 from lookup.serializers.rows import WholeProfile
-from lookup.shapes import addresses, sections, settings_fields, settings_schema, strict_fields, svg
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
-FORM_MODULES = (current, earlier, leaderboard, fields)
-# With their imports in this app, except models.
-RENDERING_MODULES = (
-    compiled_serializer,
-    addresses,
-    queries,
-    registry,
-    rendering,
-    rows,
-    sections,
-    settings_fields,
-    settings_schema,
-    svg,
-    strict_fields,
-)
 _COLUMNS = (
     *("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", "leaderboard_digest"),
     *TEXTS,
@@ -62,19 +44,12 @@ def fingerprint() -> str:
 
 @functools.cache
 def forms() -> str:
-    """Return a digest of all that documents are rendered with: fields, settings, section types and code.
-
-    Every process of a release gets an equal one, under every version of Python.
-    """
-    serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
-    structure = [*map(repr, registry.SECTION_FORMS.values()), *(repr(one()) for one in serializers)]
-    code = [Path(str(module.__file__)).read_bytes() for module in (*FORM_MODULES, *RENDERING_MODULES)]
-    parts = [*structure, repr(settings_schema.FIELDS), sections.description(), *code]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def _is_form_of(module: ModuleType, value: object) -> TypeGuard[type[Serializer[Any]]]:
-    return isinstance(value, type) and issubclass(value, Serializer) and value.__module__ == module.__name__
+    """Return a digest of the code that documents are rendered by. Every process of a release gets an equal one."""
+    modules = (compiled_serializer, queries, registry, rendering)
+    files = [Path(str(module.__file__)) for module in modules]
+    for package in (serializers, shapes):
+        files += sorted(Path(package.__path__[0]).glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def lock(profiles: QuerySet[Profile]) -> list[Profile]:

@@ -105,7 +105,7 @@ def _add_badges(found: Mapping[str, WholeProfile], held: Collection[ProfileBadge
     for shown in (*standard_badges(held), *custom_badges(own)):
         found[shown.row.profile_id].lists["badges"].append(shown)
     for one in found.values():
-        one.lists["badges"].sort(key=lambda badge: (badge.order, badge.id))
+        one.lists["badges"].sort(key=lambda badge: (badge.row.order, badge.row.pk))
 
 
 def standard_badges(rows: Collection[ProfileBadge]) -> Iterator[ShownBadge]:

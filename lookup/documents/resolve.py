@@ -1,39 +1,73 @@
 """Find the user of a lookup by one statement with all that the answer says, or the reason why they are not shown.
 
-The statement is portable between PostgreSQL and SQLite. Which texts it reads is a number, a bit for each: a few
-statements are prepared for a connection, and not one for each of thousands of combinations.
+The statements are written by hand: at these endpoints the ORM's compiler costs more than everything else together. They
+are portable between PostgreSQL and SQLite, and named as the models are; tests run each on both, by index only. Which
+texts one reads is a number, a bit for each: a few statements are prepared for a connection, and not one for each of
+thousands of combinations.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from accounts.models.names import NAME_PATTERN
 from infrastructure import text_rules, timestamps
+from infrastructure.databases import statements
 from infrastructure.databases.statements import Statement
-from lookup.documents import documents, sql
+from infrastructure.requests.api_json import utf8
+from lookup.documents import documents, registry
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
-from lookup.serializers.rows import UserRow
+from lookup.serializers.current import FeedbackSerializer, comments_json
+from lookup.serializers.rows import CommentRow
 
 MAX_VALUE_LENGTH = 64
 MAX_UID = 2**63 - 1  # what the column holds
+MAX_COMMENTS = 100
 _NAME = re.compile(NAME_PATTERN)
 _UID = re.compile(r"[0-9]+")
+
+# How each `type` finds its user: tables and condition.
+TYPES = {
+    "username": ("accounts_name n JOIN accounts_user u ON u.id = n.user_id", "n.key = $1"),
+    "uid": ("accounts_user u", "u.uid = $1"),
+    "id": ("accounts_user u", "u.id = $1"),
+    "chat": (
+        "accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
+        "l.kind = 'CHAT' AND l.external_id = $1",
+    ),
+}
+# The columns are the fields of CommentRow.
+_LISTED = """
+    SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
+        w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat
+    FROM lookup_comment c
+    JOIN accounts_user w ON w.id = c.author_id AND w.is_active
+    JOIN lookup_userdocument g ON g.user_id = w.id
+    JOIN lookup_profiledocument p ON p.profile_id = g.profile_id
+    WHERE c.user_id = {user} AND c.parent_id IS NULL
+    ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
+"""
+_COMMENTS = f"{_LISTED} LIMIT {MAX_COMMENTS}"
+_COMMENTS_PAGE = Statement(_LISTED.format(user="$1") + " LIMIT $2 OFFSET $3", "ssiibdsisssb")
+_COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
 
 # Ban and privacy are read from the user itself. No fingerprint: the document has to be rendered.
 _USER = """u.id, u.is_active, u.public_api_access, d.profile_id,
     CASE WHEN d.user_version = u.public_version THEN d.fingerprint END"""
 _ACCOUNT = f"{_USER}, d.plan_ends, d.head, d.lapsed_head"
+_EARLIER = f"{_USER}, NULL, d.earlier, NULL"
 _ACCOUNT_TYPES = "sbbssitt"
 _COUNTERS = "f.views, f.likes, f.dislikes, f.comments, f.aliases"
 _COUNTER_TYPES = "iiiitt"
 # Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
-_FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {sql.MAX_COMMENTS} THEN {{}} END"
+_COLLECTED = f"SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user='u.id')}) listed"
+_FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {MAX_COMMENTS} THEN ({_COLLECTED}) END"
 _NONE = (0, 0, 0, 0, b"[]", None)
 _BITS = {include: 1 << place for place, include in enumerate(DOCUMENT_COLUMNS)}
 _TEXTS = ", ".join(
@@ -45,6 +79,8 @@ _OF_ALIAS = """LEFT JOIN lookup_alias a ON a.name_id = n.key
     LEFT JOIN lookup_profiledocument d ON d.user_id = u.id
     AND CASE WHEN a.profile_id IS NULL THEN d.is_main ELSE d.profile_id = a.profile_id END"""
 _OF_USER = "JOIN lookup_userdocument f ON f.user_id = u.id"
+_FEEDBACK = FeedbackSerializer()
+_KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
 
 
 class Parts(NamedTuple):
@@ -62,13 +98,13 @@ class Parts(NamedTuple):
 EARLIER = Parts(has_counters=True, is_earlier=True)
 
 
-class AnswerRow(NamedTuple):
+class UserRow(NamedTuple):
     """`profile_id`, `fingerprint` and `head` are None without a document; `fingerprint` also where it has to be
     rendered. `head`: the user in the requested form; the earlier form is all of it, up to the number of views. `texts`:
-    by include; None, and 0 for counters, where they were not requested. `shown_comments`: for `sql.comments_of`, unless
-    there are more than that shows."""
+    by include; None, and 0 for counters, where they were not requested. `shown_comments`: the first ones as JSON,
+    unless there are more than MAX_COMMENTS."""
 
-    user_id: str
+    id: str
     is_active: bool
     public_api_access: bool
     profile_id: str | None
@@ -82,38 +118,27 @@ class AnswerRow(NamedTuple):
     aliases: bytes
     shown_comments: bytes | None
 
-
-Row = TypeVar("Row", UserRow, AnswerRow)
-
-
-def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False) -> UserRow:
-    """Return the visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query.
-
-    Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
-    """
-    key = _key(by, value)
-    return _fresh(lambda: sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile))
+    @property
+    def account(self) -> dict[str, Any]:
+        """Return `user` of the current form. Any: a JSON value."""
+        account: dict[str, Any] = json.loads(self.head or b"{}")
+        return account
 
 
-def answer(by: str, value: str, parts: Parts, now: datetime) -> AnswerRow:
+def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
     """Return these parts of the visible user whom `value` names, from a fresh document. 1 query if it is fresh.
 
     Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
     key = _key(by, value)
-    return _fresh(lambda: read(by, key, parts, now))
-
-
-def _fresh(read_row: Callable[[], Row | None]) -> Row:
-    """Return the row of a visible user, read again where its document had to be rendered."""
-    row = _shown(read_row())
+    row = _shown(read(by, key, parts, now))
     if row.fingerprint != documents.fingerprint():
         documents.refresh(str(row.profile_id))
-        row = _shown(read_row())
+        row = _shown(read(by, key, parts, now))
     return row
 
 
-def _shown(row: Row | None) -> Row:
+def _shown(row: UserRow | None) -> UserRow:
     """Return `row`, if its user may be shown."""
     if row is None or not row.is_active:
         raise UserNotFound
@@ -129,7 +154,7 @@ def _key(by: str, value: str) -> str | int:
 
     Raises TypeInvalid, ValueInvalid, and UserNotFound for a value that no row can have.
     """
-    if by not in sql.TYPES:
+    if by not in TYPES:
         raise TypeInvalid
     if not 1 <= len(value) <= MAX_VALUE_LENGTH:
         raise ValueInvalid
@@ -148,7 +173,7 @@ def _key(by: str, value: str) -> str | int:
     return value
 
 
-def read(by: str, key: str | int, parts: Parts, now: datetime) -> AnswerRow | None:
+def read(by: str, key: str | int, parts: Parts, now: datetime) -> UserRow | None:
     """Return the parts of the user whom `key` names, or None. `by`: a type; a username in upper case. 1 query."""
     statement, bits = _prepared(by, parts)
     row = statement.one(key, bits) if bits else statement.one(key)
@@ -159,41 +184,70 @@ def read(by: str, key: str | int, parts: Parts, now: datetime) -> AnswerRow | No
         head = lapsed_head
     texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if parts.texts else {}
     counters = row[8:14] if parts.has_counters else _NONE
-    return AnswerRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
+    return UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
 
 
 @functools.lru_cache(maxsize=1_000)
 def _prepared(by: str, parts: Parts) -> tuple[Statement, int]:
     """Return the statement, and which texts it shall read."""
-    if parts.is_earlier:
-        return _earlier(by), 0
     bits = sum(_BITS[include] for include in parts.texts)
-    statement = _statement(
-        by,
-        has_texts=bits > 0,
-        has_counters=parts.has_counters,
-        has_comments=parts.has_comments,
-        is_of_alias=parts.is_alias_profile and by == "username",
-    )
-    return statement, bits
+    is_of_alias = parts.is_alias_profile and by == "username"
+    # What is equal for any texts: a process has one statement for all of them.
+    return _statement(by, parts._replace(texts=(), is_alias_profile=is_of_alias), has_texts=bits > 0), bits
 
 
 @functools.cache
-def _statement(by: str, *, has_texts: bool, has_counters: bool, has_comments: bool, is_of_alias: bool) -> Statement:
-    source, condition = sql.TYPES[by]
-    columns, types = _ACCOUNT, _ACCOUNT_TYPES
-    if has_counters:
-        shown = _FEW_COMMENTS.format(sql.comments_column("u.id")) if has_comments else "NULL"
+def _statement(by: str, parts: Parts, *, has_texts: bool) -> Statement:
+    source, condition = TYPES[by]
+    columns, types = _EARLIER if parts.is_earlier else _ACCOUNT, _ACCOUNT_TYPES
+    if parts.has_counters:
+        shown = _FEW_COMMENTS if parts.has_comments else "NULL"
         columns, types, source = f"{columns}, {_COUNTERS}, {shown}", types + _COUNTER_TYPES, f"{source} {_OF_USER}"
     if has_texts:
         columns, types = f"{columns}, {_TEXTS}", types + "t" * len(DOCUMENT_COLUMNS)
-    document = _OF_ALIAS if is_of_alias else _MAIN
+    document = _OF_ALIAS if parts.is_alias_profile else _MAIN
     return Statement(f"SELECT {columns} FROM {source} {document} WHERE {condition}", types)
 
 
-@functools.cache
-def _earlier(by: str) -> Statement:
-    source, condition = sql.TYPES[by]
-    columns = f"{_USER}, NULL, d.earlier, NULL, {_COUNTERS}, NULL"
-    types = _ACCOUNT_TYPES + _COUNTER_TYPES
-    return Statement(f"SELECT {columns} FROM {source} {_OF_USER} {_MAIN} WHERE {condition}", types)
+def body(user: UserRow, includes: Iterable[str], comments: Iterable[CommentRow] | None = None) -> bytes:
+    """Return `user` and these includes, in their order, as members of a JSON object. `comments`: the shown ones, where
+    they have been read. 1 query for those of a user with more than are shown, if they have not."""
+    parts = [b'"error":null,"user":', user.head or b""]
+    for include in includes:
+        if include in user.texts:
+            text = user.texts[include]
+        elif include == "aliases":
+            text = user.aliases
+        elif include == "views":
+            text = b"%d" % user.views
+        elif include == "feedback":
+            text = utf8(_FEEDBACK.to_json(user))
+        else:
+            text = comments_json(user.comments, _comments(user) if comments is None else comments)
+        parts += (_KEYS[include], text)
+    return b"".join(parts)
+
+
+def _comments(user: UserRow) -> list[CommentRow]:
+    if user.comments > MAX_COMMENTS:
+        return read_comments(user.id)
+    return [_comment(row) for row in json.loads(user.shown_comments.decode())] if user.shown_comments else []
+
+
+def _comment(row: list[Any]) -> CommentRow:
+    """Read a comment: PostgreSQL writes booleans and a time zone into the JSON, SQLite numbers and no zone."""
+    created_at = datetime.fromisoformat(row[5])
+    row[4], row[5], row[11] = bool(row[4]), created_at, bool(row[11])
+    if created_at.tzinfo is None:
+        row[5] = created_at.replace(tzinfo=UTC)
+    return CommentRow._make(row)
+
+
+def read_comments(user_id: str) -> list[CommentRow]:
+    """Return the comments that a lookup shows, of users who are not banned. 1 query."""
+    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
+
+
+def read_comments_page(user_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
+    """Return a page of all comments in the order of lookups. 1 query."""
+    return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset)]

@@ -11,14 +11,14 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts.models import User
-from lookup.documents import documents, queries, resolve, sql
+from lookup.documents import documents, queries, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.resolve import Parts, UserRow
 from lookup.errors import UserNotFound
 from lookup.models import CommentLike, FeedbackVote, Profile, ProfileBlock
 from lookup.page import colors, people, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
-from lookup.serializers.rows import UserRow
 from lookup.shapes import settings_schema
 from lookup.social import comments
 
@@ -27,6 +27,7 @@ MAX_SUMMARY = 200
 EFFECTS = ("glow", "gradient", "rainbow")  # what a style sheet can do to a name; the others are shown plainly
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
+_WHOLE = Parts(tuple(DOCUMENT_COLUMNS), has_counters=True, is_alias_profile=True)
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,11 @@ class Head:
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """`name`: as its address says. `chosen`: its settings objects. Empty texts and lists: none, or hidden."""
+    """`account`: `user` of the current lookup. `name`: as its address says. `chosen`: its settings objects. Empty texts
+    and lists: none, or hidden."""
 
     user: UserRow
+    account: Json
     name: str
     chosen: Json
     display_name: str
@@ -114,7 +117,11 @@ class ProfilePage:
     @property
     def is_mirrored(self) -> bool:
         """Whether the avatar redirects to the chat platform."""
-        return self.has_avatar and self.user.mirrors_chat
+        return self.has_avatar and bool(self.chosen["avatarSettings"]["mirrorChat"])
+
+    @property
+    def since(self) -> datetime:
+        return datetime.fromisoformat(self.account["createdAt"])
 
 
 @dataclass(frozen=True)
@@ -144,17 +151,15 @@ class Elsewhere:
 def find(name: str, now: datetime, *, number: int | None = 1) -> ProfilePage | Elsewhere:
     """The page that `name` shows. `number`: of the page of comments; None: without them. 1 query, 2 with comments, 3
     with replies. Raises UserNotFound, ProfilePrivate."""
-    columns = [*DOCUMENT_COLUMNS.values(), "aliases"]
-    user = resolve.find("username", name, columns, now, is_alias_profile=True)
-    *found, aliases = map(json.loads, user.texts)
-    shown_name = user.username
-    alias = next((one for one in aliases if one["name"].upper() == name.upper()), None)
-    if alias is not None and user.username.upper() != name.upper():
+    user = resolve.answer("username", name, _WHOLE, now)
+    shown_name: str = user.account["username"]
+    alias = next((one for one in json.loads(user.aliases) if one["name"].upper() == name.upper()), None)
+    if alias is not None and shown_name.upper() != name.upper():
         if alias["redirect"]:
-            return Elsewhere(user.username)
+            return Elsewhere(shown_name)
         if alias["profileId"] is not None:
             shown_name = alias["name"]
-    return _page(user, shown_name, dict(zip(DOCUMENT_COLUMNS, found, strict=True)), number)
+    return _page(user, shown_name, number)
 
 
 def preview(profile: Profile, now: datetime) -> ProfilePage:
@@ -162,16 +167,16 @@ def preview(profile: Profile, now: datetime) -> ProfilePage:
 
     UserNotFound: it has been deleted meanwhile.
     """
-    user = sql.read_user("id", profile.user_id, (), now)
+    user = resolve.read("id", profile.user_id, _WHOLE, now)
     held = queries.load_profiles([profile.pk])
     if user is None or not held:
         raise UserNotFound
     held[0].profile, held[0].settings = profile, settings_schema.filled(profile.settings)
-    columns = documents.rendered(held[0])
-    texts = tuple(columns[column] for column in DOCUMENT_COLUMNS.values())
-    user = user._replace(avatar_path=columns["avatar_path"], mirrors_chat=columns["mirrors_chat"], texts=texts)
-    name = user.username if profile.is_main else profile.alias.name.name
-    return _page(user, name, dict(zip(DOCUMENT_COLUMNS, map(json.loads, texts), strict=True)))
+    columns = {name: str(value).encode() for name, value in documents.rendered(held[0]).items()}
+    is_over = profile.user.plan_expires_at is not None and profile.user.plan_expires_at <= now
+    texts = {include: columns[column] for include, column in DOCUMENT_COLUMNS.items()}
+    user = user._replace(head=columns["lapsed_head" if is_over else "head"], texts=texts)
+    return _page(user, profile.user.username if profile.is_main else profile.alias.name.name)
 
 
 def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
@@ -179,18 +184,19 @@ def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
 
     Raises UserNotFound, ProfilePrivate.
     """
-    user = resolve.find("username", name, [DOCUMENT_COLUMNS["links"]], now, is_alias_profile=True)
-    for link in json.loads(user.texts[0]):
+    user = resolve.answer("username", name, Parts(("links",), is_alias_profile=True), now)
+    for link in json.loads(user.texts["links"]):
         if link["id"] == link_id and not link["isText"] and (url := url_policy.outside(link["url"], url_policy.LINKS)):
             return user, url
     raise UserNotFound
 
 
-def _page(user: UserRow, name: str, found: dict[str, Any], number: int | None = 1) -> ProfilePage:
+def _page(user: UserRow, name: str, number: int | None = 1) -> ProfilePage:
+    account, found = user.account, {include: json.loads(user.texts[include]) for include in DOCUMENT_COLUMNS}
     profile, chosen = found["profile"], found["profile"]["settings"]
     typewriter = chosen["typewriterSettings"]
     has_avatar = chosen["avatarSettings"]["enabled"]
-    display_name = profile["displayName"] or user.display_name or user.username
+    display_name = profile["displayName"] or account["name"] or account["username"]
     effect = chosen["usernameSettings"]["effect"]
     material = Material(chosen, found["projects"], found["widgets"], found["audios"], found["gallery"])
     backdrops = (presenters.picture(one["asset"]) for one in found["backgrounds"])
@@ -198,6 +204,7 @@ def _page(user: UserRow, name: str, found: dict[str, Any], number: int | None = 
     shown, has_more = _comments(user, number or 1) if has_comments else ([], False)
     return ProfilePage(
         user=user,
+        account=account,
         name=name,
         chosen=chosen,
         display_name=display_name,
@@ -233,7 +240,7 @@ def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
 
 def _comments(user: UserRow, number: int) -> tuple[list[Comment], bool]:
     """A page of the comments, with their first replies, and whether more follow. 1 query, 2 with replies."""
-    rows = sql.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
+    rows = resolve.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
     shown = rows[:MAX_COMMENTS]
     return presenters.comments(shown, comments.first_replies(shown)), len(rows) > MAX_COMMENTS
 

@@ -7,9 +7,10 @@ from zlib import crc32
 
 from django.urls import reverse
 
-from lookup.documents.sql import PersonRow, PlaceRow
+from lookup.leaderboards import PlaceRow
 from lookup.models import Board
 from lookup.page import url_policy
+from lookup.people import PersonRow
 from lookup.shapes import addresses
 
 TINTS = 8  # colours of initials, in static/css/components.css

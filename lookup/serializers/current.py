@@ -30,8 +30,8 @@ from lookup.models import (
 )
 from lookup.models.validators import TAGS
 from lookup.serializers.fields import AssetSerializer, Day, Number, TextOrNull, Timestamp
-from lookup.serializers.rows import CommentRow, ShownBadge, ShownTier, UserRow, WholeProfile
-from lookup.shapes import addresses, settings_schema
+from lookup.serializers.rows import CommentRow, ShownBadge, ShownTier, WholeProfile
+from lookup.shapes import settings_schema
 from lookup.shapes.sections import Alignment
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -41,21 +41,21 @@ Json = dict[str, Any]  # Any: a JSON value
 VERSION = 1
 
 
-class UserSerializer(CompiledSerializer[UserRow]):
+class UserSerializer(CompiledSerializer[WholeProfile]):
     """`user`: always there."""
 
-    id = serializers.CharField()
-    uid = serializers.IntegerField(min_value=0)
-    username = serializers.CharField()
-    name = TextOrNull(source="display_name")
+    id = serializers.CharField(source="profile.user_id")
+    uid = serializers.IntegerField(min_value=0, source="profile.user.uid")
+    username = serializers.CharField(source="profile.user.username")
+    name = TextOrNull(source="profile.user.display_name")
     avatarUrl = serializers.URLField(source="avatar_url", allow_null=True)
     chatId = serializers.CharField(source="chat_id", allow_null=True)
     scrobblerUsername = serializers.CharField(source="scrobbler_name", allow_null=True)
     premium = serializers.BooleanField(source="is_premium")
-    verified = serializers.BooleanField(source="is_verified")
+    verified = serializers.BooleanField(source="profile.user.is_verified")
     imagehost = serializers.BooleanField(source="is_imagehost")
-    inactive = serializers.BooleanField(source="is_inactive")
-    createdAt = Timestamp(source="created_at")
+    inactive = serializers.BooleanField(source="profile.user.is_inactive")
+    createdAt = Timestamp(source="profile.user.created_at")
 
 
 @extend_schema_field(settings_schema.json_schema())
@@ -98,8 +98,8 @@ class ProfileSerializer(CompiledSerializer[Profile]):
     def of(self, one: WholeProfile) -> Json:
         """Return the profile with its settings filled in."""
         shown = {**self.to_representation(one.profile), "settings": one.settings}
-        if one.settings["avatarSettings"]["mirrorChat"]:
-            shown["avatar"] = {"url": addresses.mirrored_avatar(one.profile.user_id), **self.MIRRORED}
+        if one.mirrors_chat:
+            shown["avatar"] = {"url": one.avatar_url, **self.MIRRORED}
         return shown
 
 
@@ -117,16 +117,16 @@ class TierSerializer(CompiledSerializer[ShownTier]):
 class BadgeSerializer(CompiledSerializer[ShownBadge]):
     """A catalogue badge has `imageUrl`; a custom one has `image`, or `iconSvg`."""
 
-    id = serializers.CharField()
+    id = serializers.CharField(source="row.id")
     type = serializers.ChoiceField(["STANDARD", "CUSTOM"])
     badgeId = serializers.CharField(source="badge_id", allow_null=True)
-    enabled = serializers.BooleanField(source="is_enabled")
+    enabled = serializers.BooleanField(source="row.is_enabled")
     selectedTier = serializers.IntegerField(source="selected_tier", allow_null=True)
     unlockedTiers = serializers.ListField(child=serializers.IntegerField(), source="unlocked_tiers")
-    color = TextOrNull()
-    recolor = serializers.BooleanField()
+    color = TextOrNull(source="row.color")
+    recolor = serializers.BooleanField(source="row.recolor")
     name = TextOrNull()
-    order = serializers.IntegerField()
+    order = serializers.IntegerField(source="row.order")
     image = AssetSerializer(allow_null=True)
     imageUrl = serializers.URLField(source="image_url", allow_null=True)
     iconSvg = TextOrNull(source="icon_svg")
@@ -197,7 +197,7 @@ class GalleryItemSerializer(CompiledSerializer[GalleryItem]):
     asset = AssetSerializer()
 
 
-class FeedbackSerializer(CompiledSerializer[UserRow]):
+class FeedbackSerializer(CompiledSerializer[Any]):
     """Votes by banned users are not counted."""
 
     likes = serializers.IntegerField()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mimetypes
 import re
 from collections.abc import Callable
@@ -35,11 +36,6 @@ def iso(timestamp: datetime) -> str:
     if timestamp.tzinfo is not UTC:
         timestamp = timestamp.astimezone(UTC)
     return timestamp.isoformat(timespec="milliseconds")[:-6] + "Z"
-
-
-def number(value: float) -> int | float:
-    """Return a whole number without a fraction, as JSON's readers write it."""
-    return int(value) if float(value).is_integer() else value
 
 
 @extend_schema_field(OpenApiTypes.DATETIME)
@@ -90,7 +86,8 @@ class Number(serializers.Field[float, Any, float, float]):
         self.minimum = minimum
 
     def to_representation(self, value: float) -> float:
-        return number(value)
+        """Return a whole number without a fraction, as JSON's readers write it."""
+        return int(value) if float(value).is_integer() else value
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -188,27 +185,6 @@ def read_asset(
     return None if found is None else AssetFacts(found, **facts)
 
 
-def read_badge_image(value: Any, path: str, problems: Problems) -> tuple[str, str] | None:
-    """Read the URL of badge artwork into catalogue and file."""
-    return _read_url(_badge_image, value, path, problems)
-
-
-def read_picture(value: Any, path: str, problems: Problems) -> AssetFacts | Mirrored | None:
-    """Read the URL of a user's picture, the only fact that is known of it; "" is read as None."""
-    return _read_url(_picture, value, path, problems)
-
-
-def _read_url(parsed: Callable[[str], Found], value: Any, path: str, problems: Problems) -> Found | None:
-    """Return what `parsed` makes of a URL. It raises ValueError, with a sentence, for a refused one."""
-    try:
-        if problem := _URL.problem_of(value):
-            raise ValueError(problem)
-        return parsed(value)
-    except ValueError as error:
-        problems.append((path, str(error)))
-    return None
-
-
 def _is_mirrored(url: str) -> bool:
     return url.startswith(addresses.mirrored_avatar(""))
 
@@ -236,7 +212,23 @@ def _badge_image(url: str) -> tuple[str, str]:
 
 
 def _picture(url: str) -> AssetFacts | Mirrored | None:
+    """Return a user's picture, of which only the URL is known; None for ""."""
     if not url or _is_mirrored(url):
         return Mirrored(url, is_usual=True) if url else None
     path = _upload_path(url)
     return AssetFacts(path, mimetypes.guess_type(path)[0] or "application/octet-stream", None, None, None)
+
+
+def _read_url(parsed: Callable[[str], Found], value: Any, path: str, problems: Problems) -> Found | None:
+    """Return what `parsed` makes of a URL. It raises ValueError, with a sentence, for a refused one."""
+    try:
+        if problem := _URL.problem_of(value):
+            raise ValueError(problem)
+        return parsed(value)
+    except ValueError as error:
+        problems.append((path, str(error)))
+    return None
+
+
+read_badge_image = functools.partial(_read_url, _badge_image)
+read_picture = functools.partial(_read_url, _picture)

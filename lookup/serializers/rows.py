@@ -1,4 +1,4 @@
-"""The records that the forms are rendered from: users and comments as statements read them, and a whole profile."""
+"""The records that the forms are rendered from: a comment as statements read it, and a whole profile."""
 
 from __future__ import annotations
 
@@ -9,54 +9,21 @@ from typing import Any, NamedTuple
 
 from accounts.plans import PREMIUM_PLANS, Plan
 from lookup.models import Alias, Asset, CustomBadge, Profile, ProfileBadge
-from lookup.shapes import addresses
+from lookup.shapes import addresses, sections
+from lookup.shapes.sections import SectionType
 
 Json = dict[str, Any]  # Any: a JSON value
 
-
-class UserRow(NamedTuple):
-    """A user and the document of one of its profiles. `texts`: the requested columns, in that order."""
-
-    id: str
-    uid: int
-    username: str
-    display_name: str
-    plan: str
-    plan_expires_at: datetime | None
-    is_active: bool
-    public_api_access: bool
-    is_verified: bool
-    is_inactive: bool
-    created_at: datetime
-    chat_id: str | None
-    scrobbler_name: str | None
-    profile_id: str
-    fingerprint: str
-    avatar_path: str
-    mirrors_chat: bool
-    views: int
-    likes: int
-    dislikes: int
-    comments: int
-    now: datetime
-    texts: tuple[str, ...]
-
-    @property
-    def current_plan(self) -> str:
-        is_over = self.plan_expires_at is not None and self.plan_expires_at <= self.now
-        return Plan.FREE if is_over else self.plan
-
-    @property
-    def is_premium(self) -> bool:
-        return self.current_plan in PREMIUM_PLANS
-
-    @property
-    def is_imagehost(self) -> bool:
-        return self.current_plan == Plan.IMAGEHOST
-
-    @property
-    def avatar_url(self) -> str | None:
-        return addresses.avatar(self.id, path=self.avatar_path, mirrors_chat=self.mirrors_chat)
+# The leaderboard profile's fields for accounts elsewhere, and the platforms of links and widgets that fill them.
+PLATFORMS = {
+    "chat_server": ("chatServer", "chat-server", "chatserver"),
+    "social_preference": ("socialPreference", "social", "mastodon", "bluesky", "instagram"),
+    "game_username": ("gameUsername", "game", "steam", "xbox", "playstation"),
+    "messaging_channel": ("messagingChannel", "messaging", "telegram"),
+    "stats_username": ("statsUsername", "stats", "tracker"),
+}
+_IN_LOWER_CASE = {name: {platform.lower() for platform in platforms} for name, platforms in PLATFORMS.items()}
+_NO_ABOUT: Json = {"title": "", "description": "", **sections.default(SectionType.ABOUT_ME)}
 
 
 class CommentRow(NamedTuple):
@@ -107,26 +74,6 @@ class ShownBadge:
     icon_svg: str = ""
     tiers: tuple[ShownTier, ...] = ()
 
-    @property
-    def id(self) -> str:
-        return self.row.id
-
-    @property
-    def is_enabled(self) -> bool:
-        return self.row.is_enabled
-
-    @property
-    def color(self) -> str:
-        return self.row.color
-
-    @property
-    def recolor(self) -> bool:
-        return self.row.recolor
-
-    @property
-    def order(self) -> int:
-        return self.row.order
-
 
 @dataclass
 class WholeProfile:
@@ -143,30 +90,77 @@ class WholeProfile:
     scrobbler_name: str | None = None
     lists: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
+    is_banned = False  # who is banned is not shown
+    views = 0  # each request adds the number
 
-@dataclass(frozen=True)
-class EarlierFacts:
-    """URLs and texts; "" for missing ones."""
+    @property
+    def display_name(self) -> str:
+        return self.profile.user.display_name or self.profile.user.username
 
-    user_id: int
-    settings: dict[str, Json]
-    avatar: str
-    theme: str
-    banner: str
-    background: str
-    cursor: str
-    description: str
-    location: str
-    scrobbler_name: str
-    alias: str
-    alias_redirects: bool
-    favicon: str
-    metadata_banner: str
-    sound_effect: str
-    font: str
-    custom_font: str
-    about_me: str
-    about_me_title: str
-    about_me_description: str
-    skills: Json
-    elsewhere: dict[str, str]
+    @property
+    def created_at(self) -> int:
+        """Return whole UNIX seconds."""
+        return int(self.profile.user.created_at.timestamp())
+
+    @property
+    def standard_badges(self) -> list[ShownBadge]:
+        return [badge for badge in self.lists["badges"] if badge.type == "STANDARD"]
+
+    @property
+    def custom_badges(self) -> list[ShownBadge]:
+        return [badge for badge in self.lists["badges"] if badge.type == "CUSTOM"]
+
+    @property
+    def avatar_path(self) -> str:
+        return self.profile.avatar.path if self.profile.avatar else ""
+
+    @property
+    def mirrors_chat(self) -> bool:
+        return bool(self.settings["avatarSettings"]["mirrorChat"])
+
+    @property
+    def avatar_url(self) -> str | None:
+        return addresses.avatar(self.profile.user_id, path=self.avatar_path, mirrors_chat=self.mirrors_chat)
+
+    @property
+    def is_premium(self) -> bool:
+        """Whether the plan has the features of premium until it ends."""
+        return self.profile.user.plan in PREMIUM_PLANS
+
+    @property
+    def is_imagehost(self) -> bool:
+        return self.profile.user.plan == Plan.IMAGEHOST
+
+    @property
+    def background(self) -> Asset | None:
+        """Return the first background that is shown."""
+        return next((row.asset for row in self.lists["backgrounds"] if row.is_active), None)
+
+    @property
+    def sound_effect(self) -> Asset | str:
+        return self.profile.sound_effect_asset or self.profile.sound_effect
+
+    @property
+    def alias_name(self) -> str:
+        """Return the oldest alias; "" for none."""
+        return self.aliases[0].name.name if self.aliases else ""
+
+    @property
+    def alias_redirects(self) -> bool:
+        return bool(self.aliases) and self.aliases[0].redirects
+
+    @property
+    def about(self) -> Json:
+        """Return the first ABOUT_ME section, or empty texts."""
+        found = (section for section in self.lists["sections"] if section["type"] == SectionType.ABOUT_ME)
+        return next(found, _NO_ABOUT)
+
+    @property
+    def elsewhere(self) -> dict[str, str]:
+        """Return the identifier of the first widget or visible link of each group of PLATFORMS, or ""."""
+        named = [(widget.platform, widget.identifier) for widget in self.lists["widgets"]]
+        named += [(link.platform_id or link.platform_type, link.url) for link in self.lists["links"] if link.is_active]
+        return {
+            name: next((value for platform, value in named if platform.lower() in platforms), "")
+            for name, platforms in _IN_LOWER_CASE.items()
+        }

@@ -281,8 +281,3 @@ def filled(type: str, stored: object) -> dict[str, Any] | None:
 def is_valid(type: str, stored: object) -> bool:
     """Return whether lookups may show a section with this configuration."""
     return filled(type, stored) is not None
-
-
-def description() -> str:
-    """Return fields, rules and defaults of every type: one text in every process until one of them changes."""
-    return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])

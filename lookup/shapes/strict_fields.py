@@ -333,7 +333,7 @@ def compiled_fields(form: AnyField, model: type[Model], **special: Read) -> dict
 
 def _reader(field: AnyField, model: type[Model]) -> Read:
     """Return the reader of a field: of our classes their own, of any other class by the column that it shows."""
-    source = str(field.source)
+    source = str(field.source).rpartition(".")[2]  # a form of several rows names the way to each
     absent: str | None = getattr(field, "absent", None)
     if absent is not None:
         return read_or_null(read_column(model, source, min_length=1), absent)

@@ -16,7 +16,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.models.names import NAME_PATTERN, NAME_RULE, RESERVED_KEYS
 from lookup.documents import registry
-from lookup.documents.sql import MAX_COMMENTS
+from lookup.documents.resolve import MAX_COMMENTS
 from lookup.models import Alias, BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
 from lookup.serializers import current
 from lookup.serializers.fields import MAX_URL_LENGTH, read_asset, read_badge_image, read_picture
@@ -52,7 +52,8 @@ def rows(read: Read) -> Read:
 def columns_of(form: Form, model: type[Model]) -> dict[str, str]:
     """The keys of `form` by the column of `model` that holds their values, ids aside."""
     known = {name for field in model._meta.concrete_fields for name in (field.name, field.attname)}
-    return {field.source: name for name, field in form().fields.items() if field.source in known - {"id"}}
+    columns = {str(field.source).rpartition(".")[2]: name for name, field in form().fields.items()}
+    return {column: name for column, name in columns.items() if column in known - {"id"}}
 
 
 def _read_anything(value: Any, path: str, problems: Problems) -> Any:

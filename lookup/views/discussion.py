@@ -1,36 +1,81 @@
-"""The pages of comments under /{username}, and what visitors do there: comment, reply, like, delete, vote."""
+"""What visitors and owners do under /{username}: comment, reply, like, vote, report; delete, pin, block, switch off."""
 
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import rate_limits
 from accounts.http import SignedInRequest, single_parameter
 from accounts.models import User
+from infrastructure import limits
+from infrastructure.limits import Limit, LimitsUnavailable
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import sentences
 from lookup.documents import resolve
-from lookup.models import Comment
+from lookup.documents.resolve import Parts
+from lookup.models import Comment, Profile, ProfileBlock
 from lookup.page import context, presenters
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
-from lookup.page.forms import CommentForm
-from lookup.social import comments, feedback
+from lookup.page.forms import CommentForm, ReportForm
+from lookup.shapes import settings_schema
+from lookup.social import comments, feedback, reports
 from lookup.views.profile_page import View, policy, refusing, with_caching
-from lookup.views.visitor_actions import GONE, TooOften, count, return_path
 
 MAX_PAGE = 10_000  # what an offset in the database can bear
+MAX_BACK = 200  # characters of a path of ours
+MAX_BLOCKS = 200  # that are shown
+GONE = "This comment has been deleted."
+PART_NAMES = {"comments": "Comments", "votes": "Votes"}
+_USER = Parts(is_alias_profile=True)
+
+logger = logging.getLogger(__name__)
+
+
+class TooOften(Exception):
+    """The limit of the action is used up, or (no `seconds_left`) cannot be counted."""
+
+    def __init__(self, sentence: str, seconds_left: int = 0) -> None:
+        super().__init__(sentence)
+        self.seconds_left = seconds_left
+        self.status = 429 if seconds_left else 503
+
+
+def count(limit: Limit, user: User) -> None:
+    """Count an action of the user. Raises TooOften."""
+    try:
+        seconds_left = limits.hit(limit.of(user.pk))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise TooOften("This does not work at the moment. Try again in a minute.") from None
+    if seconds_left:
+        minutes = -(-seconds_left // 60)
+        raise TooOften(f"Limit reached: {limit.amount} an hour. Try again in {minutes} min.", seconds_left)
+
+
+def return_path(given: QueryDict, name: str) -> str:
+    """Return the path of this profile in `back` of the form or query, else the path of the profile."""
+    back = given.get("back", "").partition("#")[0]
+    profile = reverse("profile_page", args=[name])
+    is_ours = back == profile or back.startswith(f"{profile}/")
+    if len(back) <= MAX_BACK and is_ours and url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return back
+    return profile
 
 
 def signed_in_or_back(view: View) -> View:
@@ -95,7 +140,7 @@ def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
 @refusing
 def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpResponse:
     """Run one of ACTS on a comment or a reply; lead back to where it was shown."""
-    user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
+    user = resolve.answer("username", name, _USER, timezone.now())
     run = ACTS.get(act)
     if run is None:
         raise Http404
@@ -112,7 +157,7 @@ def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpR
 @refusing
 def vote(request: SignedInRequest, name: str) -> HttpResponse:
     """Vote: `vote` is like, dislike, or withdraw."""
-    user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
+    user = resolve.answer("username", name, _USER, timezone.now())
     chosen = request.POST.get("vote", "")
     if chosen not in {"like", "dislike", "withdraw"}:
         raise Http404
@@ -143,14 +188,6 @@ def _delete(request: SignedInRequest, comment: Comment) -> None:
     messages.success(request, "Reply deleted." if comment.parent_id else "Comment deleted.")
 
 
-def _pin(request: SignedInRequest, comment: Comment) -> None:
-    comments.pin(comment=comment, is_pinned=True, by=request.user)
-
-
-def _unpin(request: SignedInRequest, comment: Comment) -> None:
-    comments.pin(comment=comment, is_pinned=False, by=request.user)
-
-
 def _block(request: SignedInRequest, comment: Comment) -> None:
     if request.user.pk != comment.user_id:
         raise PermissionDenied("Only the profile's owner may block its commenters.")
@@ -162,8 +199,8 @@ ACTS: dict[str, Callable[[SignedInRequest, Comment], None]] = {
     "like": _like,
     "unlike": _unlike,
     "delete": _delete,
-    "pin": _pin,
-    "unpin": _unpin,
+    "pin": lambda request, comment: comments.pin(comment=comment, is_pinned=True, by=request.user),
+    "unpin": lambda request, comment: comments.pin(comment=comment, is_pinned=False, by=request.user),
     "block": _block,
 }
 
@@ -241,3 +278,114 @@ def _number(request: HttpRequest) -> int:
     if text is None or not (text.isascii() and text.isdigit()) or not 1 <= int(text[:6]) <= MAX_PAGE or len(text) > 5:
         raise Http404
     return int(text)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@refusing
+def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpResponse:
+    """Ask for the reason; a POST sends the report and leads back."""
+    page = context.find(name, timezone.now(), number=None)
+    if isinstance(page, Elsewhere):
+        return HttpResponseRedirect(_report_url(page.username, comment_id))
+    comment = _reported(page, comment_id)
+    back = return_path(request.POST if request.method == "POST" else request.GET, name)
+    if comment_id and comment is None:
+        return _left(request, back, GONE)
+    if problem := _problem(page, comment, request.user):
+        return _left(request, back, problem)
+    form = ReportForm(request.POST) if request.method == "POST" else ReportForm(initial={"back": back})
+    too_often = None
+    if request.method == "POST":
+        try:
+            count(rate_limits.REPORTS, request.user)
+            if form.is_valid():
+                return _send(request, page, comment, form, back)
+        except TooOften as refusal:
+            too_often = refusal
+            form.add_error(None, str(refusal))
+    known = {"page": page, "comment": comment, "form": form, "back": back}
+    response = render(request, "lookup/report.html", known, status=too_often.status if too_often else 200)
+    if too_often and too_often.seconds_left:
+        response.headers["Retry-After"] = str(too_often.seconds_left)
+    return response
+
+
+def _report_url(name: str, comment_id: str) -> str:
+    if comment_id:
+        return reverse("profile_comment_report", args=[name, comment_id])
+    return reverse("profile_report", args=[name])
+
+
+def _reported(page: ProfilePage, comment_id: str) -> Comment | None:
+    """Return the comment or reply, where the page shows it."""
+    if not comment_id or not page.has_comments:
+        return None
+    shown = Comment.objects.filter(user=page.user.id, author__is_active=True)
+    return shown.select_related("author").filter(pk=comment_id).first()
+
+
+def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
+    """Return why `by` cannot report this now; empty where they can."""
+    if refusal := reports.refusal(user_id=page.user.id, comment=comment, by=by):
+        return refusal
+    return reports.ALREADY if reports.is_open(user_id=page.user.id, comment=comment, by=by) else ""
+
+
+def _send(
+    request: SignedInRequest, page: ProfilePage, comment: Comment | None, form: ReportForm, back: str
+) -> HttpResponse:
+    """Send the report. Raises Http404 where the profile was deleted."""
+    given = {key: form.cleaned_data[key] for key in ("reason", "text")}
+    try:
+        reports.send(user=User(pk=page.user.id), name=page.name, comment=comment, by=request.user, **given)
+    except (PermissionDenied, ValidationError) as refusal:
+        return _left(request, back, sentences(refusal))
+    except Comment.DoesNotExist:
+        return _left(request, back, GONE)
+    except User.DoesNotExist:
+        raise Http404 from None
+    messages.success(request, "Report sent. Staff will look at it.")
+    return HttpResponseRedirect(f"{back}#comment-{comment.pk}" if comment else back)
+
+
+def _left(request: HttpRequest, back: str, problem: str) -> HttpResponse:
+    messages.error(request, problem)
+    return HttpResponseRedirect(back)
+
+
+@never_cache
+@login_required
+@require_safe
+def show_moderation(request: SignedInRequest, name: str) -> HttpResponse:
+    _check_own(request, name)
+    stored = Profile.objects.values_list("settings", flat=True).get(user=request.user, is_main=True)
+    chosen = settings_schema.filled(stored)
+    parts = [(part, PART_NAMES[part], chosen[key]["enabled"]) for part, key in feedback.PARTS.items()]
+    blocks = ProfileBlock.objects.filter(user=request.user).select_related("blocked").order_by("-created_at", "pk")
+    known = {"parts": parts, "blocks": blocks[:MAX_BLOCKS]}
+    return render(request, "lookup/moderation.html", known)
+
+
+@login_required
+@require_POST
+def moderate(request: SignedInRequest, name: str, act: str) -> HttpResponse:
+    """Show or hide (`show`, `hide`) a part of the profile; `unblock` a user."""
+    _check_own(request, name)
+    value = request.POST.get("value", "")
+    if act in {"show", "hide"} and value in feedback.PARTS:
+        feedback.switch(part=value, is_on=act == "show", by=request.user)
+        messages.success(request, f"{PART_NAMES[value]} are switched {'on' if act == 'show' else 'off'}.")
+    elif act == "unblock" and len(value) <= 32 and "\x00" not in value:
+        feedback.unblock(blocked_id=value, by=request.user)
+        messages.success(request, "User unblocked.")
+    else:
+        raise Http404
+    return HttpResponseRedirect(reverse("profile_moderation", args=[request.user.username]))
+
+
+def _check_own(request: SignedInRequest, name: str) -> None:
+    """Raise Http404 for another user's page."""
+    if name.upper() != request.user.username.upper():
+        raise Http404

@@ -1,4 +1,5 @@
-"""GET /{username}: the public profile page; its style sheet; its links, which count their clicks.
+"""GET /{username}: the public profile page; its style sheet; its links, which count their clicks; the link
+of the profile, to copy, to send and to scan.
 
 The page links to an address of ours that counts the click and redirects, which needs no JavaScript. The target's host
 is shown next to the title, and the whole URL in the tooltip.
@@ -25,12 +26,13 @@ from accounts.models import User
 from infrastructure.requests import content_security
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import colors, context, url_policy
+from lookup.page import colors, context, icons, url_policy
 from lookup.page.context import Elsewhere, ProfilePage
 from lookup.page.forms import CommentForm
 
 # Every visit must reach us to be counted, and signed-in visitors get a page of their own.
 CACHING = "private, no-cache"
+QR_CACHING = "public, max-age=3600"  # a profile that goes private keeps its picture for an hour: only the link
 STYLE_CACHING = "public, max-age=31536000, immutable"
 
 View = Callable[..., HttpResponse]
@@ -58,7 +60,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     page = context.find(name, timezone.now())
     if isinstance(page, Elsewhere):
         return with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
-    visits.count_view(request, user_id=page.user.id, profile_id=page.user.profile_id)
+    visits.count_view(request, user_id=page.user.id, profile_id=page.user.profile_id or "")
     known: dict[str, object] = {"page": page, "comment_form": CommentForm()}
     if isinstance(request.user, User):
         known["viewer"] = context.viewer_of(page, request.user, request.path, has_vote=page.has_votes)
@@ -90,6 +92,28 @@ def style(request: HttpRequest) -> HttpResponse:
     """Return the owner's colours, which the address holds."""
     response = HttpResponse(colors.sheet(request.GET.dict()), content_type="text/css; charset=utf-8")
     response.headers["Cache-Control"] = STYLE_CACHING
+    return response
+
+
+@require_safe
+@refusing
+def share(request: HttpRequest, name: str) -> HttpResponse:
+    """Show the link of the profile. 1 query."""
+    page = context.find(name, timezone.now(), number=None)
+    if isinstance(page, Elsewhere):
+        return with_caching(HttpResponseRedirect(reverse("profile_share", args=[page.username])))
+    return with_caching(render(request, "lookup/share.html", {"page": page}))
+
+
+@require_safe
+@refusing
+def qr_code(request: HttpRequest, name: str) -> HttpResponse:
+    """Return the link of the profile as a picture. 1 query."""
+    page = context.find(name, timezone.now(), number=None)
+    if isinstance(page, Elsewhere):
+        return HttpResponseRedirect(reverse("profile_qr", args=[page.username]))
+    response = HttpResponse(icons.qr_code(page.head.canonical), content_type="image/svg+xml")
+    response.headers["Cache-Control"] = QR_CACHING
     return response
 
 

@@ -18,7 +18,7 @@ from config.web import lane, request_body, wsgi
 from config.web.door import ObservedRequest
 from lookup.documents import registry
 from lookup.models import Profile
-from lookup.views import current
+from lookup.views import api
 from tests.accounts.calls import ALWAYS
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import main_profile, shown
@@ -192,7 +192,7 @@ def test_an_error_is_logged_once_and_says_nothing_of_itself(
     def note(**kwargs: object) -> None:
         sent.append(kwargs)
 
-    monkeypatch.setattr(current, "answer", broken)
+    monkeypatch.setattr(api, "answer", broken)
     got_request_exception.connect(note)
     try:
         found, headers, body = send(LOOKUP, "type=username&value=ada", **KEY)

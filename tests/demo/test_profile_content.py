@@ -17,7 +17,7 @@ from accounts.models.names import NameKind
 from demo import profile_content, seeding
 from demo.profile_content import showcase
 from imagehost.models import File
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import document_checks
 from lookup.editing import profiles
 from lookup.models import (
@@ -38,7 +38,7 @@ from lookup.models import (
     Widget,
 )
 from lookup.shapes import sections, settings_schema
-from lookup.shapes.settings_fields import FIELDS
+from lookup.shapes.settings_schema import FIELDS
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -107,7 +107,7 @@ def test_every_field_of_adas_earlier_answer_is_filled_somewhere(entry: Json, cli
     key = next(key["key"] for key in entry["api_keys"] if key["permissions"] == ["account"])
     answer = client.get("/api/lookup/username/ada", {"key": key}).json()
     assert never_filled(answer) == {"alias.profileId"}  # the first alias leads to her username
-    ranking.rank()
+    leaderboards.rank()
     first = client.get("/api/leaderboard/views", {"key": key}).json()[0]
     assert (first["user"]["username"], first["score"]) == ("ada", showcase.VIEWS)
     assert never_filled(first) == set()

@@ -19,9 +19,10 @@ from demo import image_files
 from demo.population import profile_pages
 from imagehost.examining import probing
 from infrastructure.requests import request_context
+from lookup import leaderboards
 from lookup.documents.registry import INCLUDES
 from lookup.models import Board
-from lookup.views import current, earlier, leaderboards
+from lookup.views import api
 
 pytestmark = pytest.mark.django_db
 Values = dict[str, set[str]]  # JSON texts by path, such as current.links[].url
@@ -55,8 +56,8 @@ def values(demo_file: object) -> Values:
     for user in User.objects.filter(public_api_access=True, is_active=True):
         query = request_context.Query(urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")}))
         answers = {
-            "current": json.loads(current.answer(query, timezone.now())),
-            "earlier": json.loads(earlier.answer("uid", str(user.uid))),
+            "current": json.loads(api.answer(query, timezone.now())),
+            "earlier": json.loads(api.earlier_answer("uid", str(user.uid))),
         }
         for name, answer in answers.items():
             for path, text in walked(answer, name):

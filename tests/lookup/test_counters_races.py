@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import counters, document_checks, documents
 from lookup.editing import badge_tiers, profiles
 from lookup.models import Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
@@ -229,12 +229,12 @@ def test_badges_are_unlocked_once_while_profiles_change(ada: User, people: list[
 
 
 def test_a_board_is_whole_at_every_moment(people: list[User]) -> None:
-    ranking.rank()
+    leaderboards.rank()
 
     def act(number: int) -> set[int]:
         if number == 0:
             for _ in range(3):
-                ranking.rank()
+                leaderboards.rank()
         return {len(answers.board(name, limit=18).body) for _ in range(3) for name in ("views", "uid")}
 
     assert set().union(*together(4, act)) == {THREADS + 2}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Permission, User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.editing import aliases
 from lookup.models import Alias
 from tests.factories.accounts import ApiKeyFactory, UserFactory
@@ -34,7 +34,7 @@ def test_both_paths_any_case_and_an_alias_answer_the_same(filled: Filled) -> Non
 
 
 def test_everything_that_a_leaderboard_entry_can_have(filled: Filled) -> None:
-    ranking.rank()
+    leaderboards.rank()
     first, *others = answers.board("views").body
     assert first == {"rank": 1, "user": expected_earlier.BOARD_USER, "score": 1234, "change": 0}
     assert [(other["rank"], other["user"]["id"], other["score"]) for other in others] == [

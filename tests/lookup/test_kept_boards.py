@@ -11,11 +11,10 @@ from django.db.models.functions import Replace
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import documents
 from lookup.editing import profiles
 from lookup.models import Profile, ProfileBadge, ProfileDocument, UserDocument
-from lookup.views import leaderboards
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CustomBadgeFactory, ProfileBadgeFactory, main_profile, shown
 from tests.lookup import answers
@@ -30,7 +29,7 @@ def users_of_board(operator: User) -> list[User]:
     found = [UserFactory(username=f"P{uid}") for uid in range(1, 6)]
     ProfileBadgeFactory(profile=main_profile(found[1]))
     shown(*found)
-    ranking.rank()
+    leaderboards.rank()
     bans.ban(user=found[4], by=None, reason="x")
     return found
 
@@ -61,7 +60,7 @@ def _mark_stale(found: list[User]) -> None:
 
 def _rank(found: list[User]) -> None:
     UserDocument.objects.filter(user=found[1]).update(views=70)
-    ranking.rank()
+    leaderboards.rank()
 
 
 CHANGES: dict[str, Callable[[list[User]], object]] = {

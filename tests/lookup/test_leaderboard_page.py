@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.editing import profiles
 from lookup.models import UserDocument
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -24,7 +24,7 @@ def people(operator: User) -> list[User]:
     found = [UserFactory(username=f"P{uid}") for uid in range(1, 31)]
     for views, user in enumerate(reversed(found), start=1):
         UserDocument.objects.filter(user=user).update(views=views)
-    ranking.rank()
+    leaderboards.rank()
     return found
 
 
@@ -60,14 +60,14 @@ def test_a_page_shows_25_places_as_the_api_ranks_them(people: list[User]) -> Non
 def test_a_change_is_said_in_words(people: list[User]) -> None:
     UserDocument.objects.filter(user=people[2]).update(views=1000)
     UserDocument.objects.filter(user=UserFactory(username="Comet")).update(views=900)
-    ranking.rank()
+    leaderboards.rank()
     assert [(name, *rest) for _, name, _, *rest in places("/leaderboard/views")[:4]] == [
         ("P3", "1,000 views", "Up 2 ranks"),
         ("Comet", "900 views", "New on this board"),
         ("P1", "30 views", "Down 2 ranks"),
         ("P2", "29 views", "Down 2 ranks"),
     ]
-    ranking.rank()
+    leaderboards.rank()
     assert {place[4] for place in places("/leaderboard/views")} == {"Same rank as before"}
 
 

@@ -9,12 +9,12 @@ from django.core.management import call_command
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import documents
 from lookup.editing import profiles
 from lookup.errors import LimitInvalid
 from lookup.models import Profile, ProfileDocument, UserDocument
-from lookup.views import leaderboards
+from lookup.views import api
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CustomBadgeFactory, LinkFactory, ProfileBadgeFactory, main_profile, shown
 from tests.lookup import answers
@@ -45,7 +45,7 @@ def test_an_entry_names_the_account_of_a_link_that_is_shown(operator: User) -> N
     LinkFactory(**links, url="hidden", is_active=False, order=0)
     LinkFactory(**links, url="shown", order=1)
     shown(user)
-    ranking.rank()
+    leaderboards.rank()
     entry = answers.board("uid").body[1]["user"]
     assert (entry["displayName"], entry["profile"]["gameUsername"]) == ("Ada", "shown")
 
@@ -77,7 +77,7 @@ def test_badges_rank_by_enabled_badges_of_both_kinds_and_ties_by_uid(people: lis
         ProfileBadgeFactory.create_batch(disabled, profile=profile, is_enabled=False)
         CustomBadgeFactory.create_batch(disabled, profile=profile, is_enabled=False)
     shown(*people)
-    ranking.rank()
+    leaderboards.rank()
     assert _places("badges", limit=5) == [
         (1, "P3", 3, 0),
         (2, "P1", 1, 0),
@@ -88,13 +88,13 @@ def test_badges_rank_by_enabled_badges_of_both_kinds_and_ties_by_uid(people: lis
 
 
 def test_uid_ranks_ascending_and_the_score_is_the_uid(people: list[User]) -> None:
-    ranking.rank()
+    leaderboards.rank()
     assert _places("uid", limit=3) == [(1, "Opal", 0, 0), (2, "P1", 1, 0), (3, "P2", 2, 0)]
 
 
 @BOARDS
 def test_the_limit_is_10_by_default_and_at_most_100(people: list[User], name: str) -> None:
-    ranking.rank()
+    leaderboards.rank()
     for limit, count in (("", 10), ("&limit=1", 1), ("&limit=100", 13)):
         entries = answers.get(f"/api/leaderboard/{name}?key={answers.ACCOUNT_SECRET}{limit}", "leaderboard").body
         assert [entry["rank"] for entry in entries] == list(range(1, count + 1))
@@ -106,7 +106,7 @@ def test_the_limit_is_10_by_default_and_at_most_100(people: list[User], name: st
 @pytest.mark.parametrize("limit", ["", "-1", "1.5", "+5", " 5", "10\n", "1e1", "\u0665", "1_0", "9" * 40, "5\x00"])
 def test_a_limit_is_a_plain_number(limit: str) -> None:
     with pytest.raises(LimitInvalid):
-        leaderboards._limit(limit)
+        api._limit(limit)
 
 
 @BOARDS
@@ -118,11 +118,11 @@ def test_a_refused_key_comes_before_a_bad_limit_and_is_404(operator: User, name:
 def test_change_is_the_previous_rank_on_the_same_board_minus_the_rank(people: list[User]) -> None:
     for views, user in enumerate(reversed(people), start=1):
         _seen(user, views)
-    ranking.rank()
+    leaderboards.rank()
     assert _places("views", limit=3) == [(1, "P1", 12, 0), (2, "P2", 11, 0), (3, "P3", 10, 0)]
     _seen(people[2], 50)
     _seen(UserFactory(username="Comet"), 40)
-    ranking.rank()
+    leaderboards.rank()
     assert _places("views", limit=5) == [
         (1, "P3", 50, 2),
         (2, "Comet", 40, 0),
@@ -131,15 +131,15 @@ def test_change_is_the_previous_rank_on_the_same_board_minus_the_rank(people: li
         (5, "P4", 9, -1),
     ]
     assert [change for *_, change in _places("uid", limit=14)] == [0] * 14
-    ranking.rank()
+    leaderboards.rank()
     for name in ("views", "badges", "uid"):
         assert [change for *_, change in _places(name, limit=14)] == [0] * 14
 
 
 @pytest.mark.embedded
 def test_a_board_holds_so_many_places_and_no_more(people: list[User], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking, "DEPTH", 5)
-    assert ranking.rank() == 15
+    monkeypatch.setattr(leaderboards, "DEPTH", 5)
+    assert leaderboards.rank() == 15
     for name in ("views", "badges", "uid"):
         assert len(_places(name, limit=14)) == 5
 
@@ -147,7 +147,7 @@ def test_a_board_holds_so_many_places_and_no_more(people: list[User], monkeypatc
 def test_the_job_renders_every_stale_document_of_the_boards(
     people: list[User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "AT_ONCE", 2)
+    monkeypatch.setattr(leaderboards, "AT_ONCE", 2)
     documents.mark_stale(Profile.objects.all())
     call_command("rank_leaderboards")
     assert not ProfileDocument.objects.filter(fingerprint="").exists()
@@ -155,7 +155,7 @@ def test_the_job_renders_every_stale_document_of_the_boards(
 
 def test_the_score_is_of_the_snapshot_and_the_view_count_of_the_moment(people: list[User]) -> None:
     _seen(people[0], 3)
-    ranking.rank()
+    leaderboards.rank()
     _seen(people[0], 4)
     first = answers.board("views", limit=1).body[0]
     assert (first["score"], first["user"]["viewCount"]) == (3, 4)
@@ -174,29 +174,29 @@ def _private(user: User) -> None:
 def test_who_is_banned_or_private_is_left_out_at_once_and_leaves_no_gap(
     people: list[User], name: str, leave: Callable[[User], None]
 ) -> None:
-    ranking.rank()
+    leaderboards.rank()
     leave(people[0])
     leave(people[3])
     left = [(1, "Opal"), (2, "P2"), (3, "P3"), (4, "P5")]
     assert [(*place[:2], place[3]) for place in _places(name, limit=4)] == [(*place, 0) for place in left]
     assert [place[0] for place in _places(name, limit=100)] == list(range(1, 12))
-    ranking.rank()
+    leaderboards.rank()
     changes = [place[3] for place in _places(name, limit=4)]
     assert ([place[:2] for place in _places(name, limit=4)], changes) == (left, [0, 1, 1, 2])
 
 
 def test_who_was_away_counts_as_new(people: list[User]) -> None:
-    ranking.rank()
+    leaderboards.rank()
     _banned(people[0])
-    ranking.rank()
+    leaderboards.rank()
     bans.lift(user=people[0], by=None, reason="x")
     assert "P1" not in [place[1] for place in _places("uid", limit=100)]
-    ranking.rank()
+    leaderboards.rank()
     assert _places("uid", limit=3) == [(1, "Opal", 0, 0), (2, "P1", 1, 0), (3, "P2", 2, -1)]
 
 
 def test_an_entry_shows_a_user_and_a_profile_as_they_are_now(people: list[User]) -> None:
-    ranking.rank()
+    leaderboards.rank()
     profiles.change(profile=main_profile(people[0]), values={"location": "Here"}, by=people[0])
     values = {"username": "Neu", "display_name": "Neu!", "is_verified": True}
     users.change(user=people[0], values=values, by=StaffFactory())

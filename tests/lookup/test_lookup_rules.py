@@ -14,6 +14,7 @@ from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests.errors import ApiError
 from lookup.documents import document_checks, resolve
+from lookup.documents.resolve import Parts
 from lookup.editing import aliases, profiles
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.models import Alias, Profile
@@ -36,7 +37,7 @@ BY_EACH_TYPE = [("username", "ada"), ("username", "lovelace"), ("uid", "1"), ("i
 def find(by: str, value: str) -> str | type[ApiError]:
     """The id of the user, or the error."""
     try:
-        return resolve.find(by, value, [], timezone.now()).id
+        return resolve.answer(by, value, Parts(), timezone.now()).id
     except ApiError as error:
         return type(error)
 
@@ -222,8 +223,8 @@ def test_a_plan_counts_until_it_ends(
 ) -> None:
     ends = None if seconds_left is None else END + timedelta(seconds=seconds_left)
     User.objects.filter(pk=ADA).update(plan=plan, plan_expires_at=ends)
-    row = resolve.find("id", ADA, [], END)
-    assert (row.is_premium, row.is_imagehost) == (is_premium, is_imagehost)
+    account = resolve.answer("id", ADA, Parts(), END).account
+    assert (account["premium"], account["imagehost"]) == (is_premium, is_imagehost)
 
 
 def test_flags_of_the_account_and_its_plan_are_read_at_each_lookup(filled: Filled) -> None:

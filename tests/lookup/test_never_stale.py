@@ -10,7 +10,7 @@ import time_machine
 
 from accounts import bans
 from accounts.models import LinkedAccount, User
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import document_checks, documents
 from lookup.editing import profiles
 from lookup.models import Alias, Profile, ProfileDocument
@@ -67,7 +67,7 @@ def test_a_lookup_says_at_once_what_a_statement_has_changed(filled: Filled, chan
 @pytest.mark.parametrize("form", ["earlier", "board"])
 def test_the_earlier_form_and_the_boards_say_it_at_once_too(filled: Filled, form: str) -> None:
     """One form alone: the first answer after a change renders the document for every form."""
-    ranking.rank()
+    leaderboards.rank()
     assert answers.earlier("ada").status == answers.board("uid").status == 200
     User.objects.filter(pk=ADA).update(display_name="Countess")
     LinkedAccount.objects.filter(user=ADA, kind="CHAT").update(external_id="1")

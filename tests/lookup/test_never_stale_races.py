@@ -9,7 +9,7 @@ from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
 from infrastructure.requests import request_context
 from lookup.documents import document_checks, documents
-from lookup.views import current
+from lookup.views import api
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import answers
 from tests.support.threads import together
@@ -28,7 +28,7 @@ def test_renderings_and_changes_at_once_leave_nothing_stale(operator: User) -> N
         elif number % 3 == 1:
             account_links.link(user=user, kind="CHAT", external_id=str(number), name="n", by=user)
         documents.rebuild_of(user.pk)
-        assert b"Busy" in current.answer(request_context.Query("type=username&value=busy"), timezone.now())
+        assert b"Busy" in api.answer(request_context.Query("type=username&value=busy"), timezone.now())
 
     together(4, act)
     found, row = answers.user("busy").body["user"], User.objects.get(pk=user.pk)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models.names import NAME_PATTERN, RESERVED_NAMES
-from lookup.page_urls import NameConverter
+from lookup.urls import NameConverter
 from tests.factories.accounts import UserFactory
 
 FIRST_SEGMENT = re.compile(r"\^?\(?(?:\?:)?((?:[A-Za-z0-9_-]|\\?\.)+)")
@@ -52,7 +52,7 @@ def test_a_reserved_word_is_no_name_of_a_profile_in_any_case() -> None:
 @pytest.mark.django_db
 def test_a_reserved_word_without_a_page_asks_no_database() -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("lookup.documents.resolve.find", lambda *_, **__: pytest.fail("looked up"))
+        patched.setattr("lookup.documents.resolve.answer", lambda *_, **__: pytest.fail("looked up"))
         for path in ("/sitemap.xml", "/favicon.ico", "/www", "/WWW", "/www/", f"/www/links/{'a' * 32}"):
             assert Client().get(path).status_code == 404
 

@@ -14,13 +14,12 @@ from django.utils import timezone
 
 from accounts.api_keys import uses
 from infrastructure.requests import request_context
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import documents, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
-from lookup.documents.resolve import Parts
-from lookup.documents.sql import MAX_COMMENTS
+from lookup.documents.resolve import MAX_COMMENTS, Parts
 from lookup.models import Profile, UserDocument
-from lookup.views import current, earlier, leaderboards
+from lookup.views import api
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup import answers, statements
@@ -105,14 +104,14 @@ def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
         if include == "comments":
             columns = [*columns[:-1], "CASE WHEN f.comments BETWEEN 1 AND 100 THEN  END"]
         query = request_context.Query("type=username&value=ada" + (f"&{include}=true" if include else ""))
-        first = statements.of(lambda query=query: current.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
+        first = statements.of(lambda query=query: api.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
         assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
         assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)
         if include in DOCUMENT_COLUMNS:
             row = resolve.read("username", "ADA", Parts((include,)), timezone.now())
             assert row is not None
             assert [name for name, text in row.texts.items() if bool(text)] == [include]
-    (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))
+    (earlier_lookup,) = statements.of(lambda: api.earlier_answer("username", "ada"))
     assert earlier_lookup.columns == [*BASIC[:5], "NULL", "d.earlier", "NULL", *COUNTERS]
 
 
@@ -149,7 +148,7 @@ def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) 
 
 def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> None:
     UserFactory.create_batch(10)
-    ranking.rank()
+    leaderboards.rank()
     columns = ["e.score", "e.change", "f.views", "d.leaderboard", "f.profile_id"]
     for name, count in (("views", 1), ("views", 10), ("badges", 10), ("uid", 10)):
         for read in (columns, []):  # the texts are read once
@@ -161,7 +160,7 @@ def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> Non
 
 
 def test_a_change_of_a_leaderboard_costs_one_more_statement(asked_before: Filled) -> None:
-    ranking.rank()
+    leaderboards.rank()
     assert _names(answers.board, "uid") == [*KEY, "SELECT lookup_leaderboardentry"]
     UserDocument.objects.filter(pk=ADA).update(views=77)
     assert _names(answers.board, "uid") == [*KEY, *(["SELECT lookup_leaderboardentry"] * 2)]
@@ -179,7 +178,7 @@ def test_a_stale_document_is_rendered_once(asked_before: Filled) -> None:
 
 def test_stale_documents_of_a_board_are_rendered_in_one_number_of_statements(asked_before: Filled) -> None:
     UserFactory.create_batch(20)
-    ranking.rank()
+    leaderboards.rank()
     counts = []
     for limit in (4, 20):
         documents.mark_stale(Profile.objects.all())

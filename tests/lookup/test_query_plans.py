@@ -12,17 +12,16 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import name_search, ranking
-from lookup.documents import documents, registry, resolve, sql
+from lookup import leaderboards, people
+from lookup.documents import documents, registry, resolve
 from lookup.documents.resolve import EARLIER, Parts
 from lookup.editing import badge_tiers
 from lookup.models import Board, UserDocument
-from lookup.views import chat_avatar
+from lookup.views import api
 from tests.lookup import many_users, statements
 from tests.lookup.filled import row
 from tests.lookup.statements import Statement
 
-EVERY_COLUMN = [*registry.DOCUMENT_COLUMNS.values(), "aliases", "earlier"]
 TYPES: dict[str, str | int] = {
     "username": "C1500",
     "uid": many_users.FIRST_UID + 1500,
@@ -97,22 +96,6 @@ def many(module_db: None) -> None:
     many_users.gather()
 
 
-def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
-    now = timezone.now()
-    for by, value in TYPES.items():
-        for columns in ([], ["aliases"], EVERY_COLUMN):
-            found = sql.read_user(by, value, columns, now)
-            assert found is not None
-            assert found.uid == many_users.FIRST_UID + 1500
-            _check(lambda by=by, value=value, columns=columns: sql.read_user(by, value, columns, now))  # type: ignore[misc]  # bound early
-    _check(lambda: sql.read_user("username", "A1500", EVERY_COLUMN, now))
-    of_alias = sql.read_user("username", "A1500", [], now, is_alias_profile=True)
-    assert of_alias is not None
-    assert of_alias.profile_id == row(0x300000 + 1500)
-    for name in ("A1500", "C1500"):
-        _check(lambda name=name: sql.read_user("username", name, EVERY_COLUMN, now, is_alias_profile=True))  # type: ignore[misc]  # bound early
-
-
 def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
     now = timezone.now()
 
@@ -135,24 +118,27 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
         read(by, value)
     for name in ("A1500", "C1500"):
         read("username", name, is_alias_profile=True)
+    of_alias = resolve.read("username", "A1500", Parts(is_alias_profile=True), now)
+    assert of_alias is not None
+    assert of_alias.profile_id == row(0x300000 + 1500)
     _check(lambda: resolve.read("username", "C1500", EARLIER, now))
     _check(lambda: resolve.read("uid", many_users.FIRST_UID + 1500, EARLIER, now))
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:
-    assert len(sql.read_comments(FIRST)) == 100
-    _check(lambda: sql.read_comments(FIRST), index="comment_in_shown_order")
-    _check(lambda: sql.read_comments(row(0x100000 + 700)))
+    assert len(resolve.read_comments(FIRST)) == 100
+    _check(lambda: resolve.read_comments(FIRST), index="comment_in_shown_order")
+    _check(lambda: resolve.read_comments(row(0x100000 + 700)))
 
 
 def test_a_board_is_read_by_rank(many: None) -> None:
     for board, limit in itertools.product(Board, (1, 100)):
 
         def act(board: Board = board, limit: int = limit) -> None:
-            assert len(sql.read_board(board, limit, documents.fingerprint())) == limit
+            assert len(leaderboards._BOARD.all(board.value, limit, documents.fingerprint())) == limit
 
         def compare(board: Board = board, limit: int = limit) -> None:
-            assert len(sql.read_board_states(board, limit, documents.fingerprint())) == limit
+            assert len(leaderboards._BOARD_STATES.all(board.value, limit, documents.fingerprint())) == limit
 
         _check(act, index="leaderboard_rank_is_unique")
         _check(compare, index="leaderboard_rank_is_unique")
@@ -166,8 +152,8 @@ def test_a_board_is_read_by_rank(many: None) -> None:
 def test_ranking_walks_an_index_from_its_start(
     many: None, monkeypatch: pytest.MonkeyPatch, board: Board, index: str
 ) -> None:
-    monkeypatch.setattr(ranking, "DEPTH", 3)
-    (ranked,) = [one for one in statements.of(lambda: ranking._best(board)) if one.name.startswith("SELECT")]
+    monkeypatch.setattr(leaderboards, "DEPTH", 3)
+    (ranked,) = [one for one in statements.of(lambda: leaderboards._best(board)) if one.name.startswith("SELECT")]
     steps = _explained(ranked)
     assert _uses(steps, index), steps
     unwanted = ("Sort", "Seq Scan", "TEMP B-TREE", "Hash")
@@ -183,8 +169,8 @@ def test_what_is_due_is_found_by_its_index(many: None) -> None:
 
 
 def test_the_picture_of_a_chat_account_is_found_by_an_index(many: None) -> None:
-    assert chat_avatar.current_url(FIRST).startswith(settings.CHAT_CDN_URL)
-    _check(lambda: chat_avatar.current_url(FIRST))
+    assert api.chat_avatar(FIRST).startswith(settings.CHAT_CDN_URL)
+    _check(lambda: api.chat_avatar(FIRST))
 
 
 def test_rendering_searches_for_the_rows_of_its_profile(many: None) -> None:
@@ -207,7 +193,7 @@ def test_a_search_walks_the_indexes_for_prefixes_in_their_order(many: None) -> N
     with connection.cursor() as cursor:
         for way in ("seqscan", "sort", "bitmapscan", "hashjoin", "mergejoin"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
-    (statement,) = statements.of(lambda: name_search.find("c1", 20))
+    (statement,) = statements.of(lambda: people.find("c1", 20))
     steps = _explained(statement)
     for index in ("accounts_name_key", "user_display_name_folded", "profile_display_name_folded"):
         assert any(index in step for step in steps), steps

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
 from lookup.documents import counters, document_checks, documents, resolve
+from lookup.documents.resolve import Parts
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile
@@ -56,9 +57,9 @@ def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> N
 def test_a_document_is_rendered_anew_when_a_url_of_the_service_changes(setting: str, settings: Settings) -> None:
     user = UserFactory()
     pk = main_profile(user).pk
-    before = resolve.find("id", user.pk, [], timezone.now()).fingerprint
+    before = resolve.answer("id", user.pk, Parts(), timezone.now()).fingerprint
     setattr(settings, setting, "https://elsewhere.example")
-    assert resolve.find("id", user.pk, [], timezone.now()).fingerprint == documents.fingerprint() != before
+    assert resolve.answer("id", user.pk, Parts(), timezone.now()).fingerprint == documents.fingerprint() != before
     assert ProfileDocument.objects.get(pk=pk).fingerprint == documents.fingerprint()
 
 

@@ -16,9 +16,10 @@ from rest_framework import serializers
 from accounts.models import User
 from demo.population import growth
 from infrastructure.requests.compiled_serializer import CompiledSerializer, compiled
-from lookup.documents import documents, queries, registry, rendering, sql
+from lookup.documents import queries, registry, resolve
+from lookup.documents.resolve import Parts
 from lookup.models import Profile
-from lookup.serializers import current, earlier, fields, leaderboard
+from lookup.serializers import current, earlier, fields
 from lookup.serializers.fields import iso
 from lookup.serializers.rows import WholeProfile
 
@@ -58,15 +59,14 @@ def shown(module_db: None) -> Rows:
         _add_current(found, one)
         _add_earlier(found, one)
     for user_id in User.objects.order_by("uid").values_list("pk", flat=True):
-        user = sql.read_user("id", user_id, [], NOW)
-        found[current.UserSerializer].append(user)
-        found[current.FeedbackSerializer].append(user)
-        found[current.CommentSerializer] += sql.read_comments(user_id)
+        found[current.FeedbackSerializer].append(resolve.read("id", user_id, Parts(has_counters=True), NOW))
+        found[current.CommentSerializer] += resolve.read_comments(user_id)
     found[current.AuthorSerializer] = found[current.CommentSerializer]
     return found
 
 
 def _add_current(found: Rows, one: WholeProfile) -> None:
+    found[current.UserSerializer].append(one)
     found[current.ProfileSerializer].append(one.profile)
     found[fields.AssetSerializer] += [asset for name in one.profile.ASSETS if (asset := getattr(one.profile, name))]
     found[current.AliasSerializer] += one.aliases
@@ -91,22 +91,23 @@ def _add_current(found: Rows, one: WholeProfile) -> None:
 
 
 def _add_earlier(found: Rows, one: WholeProfile) -> None:
-    facts = rendering.earlier_facts(one)
-    found[earlier.EarlierProfileSerializer].append(facts)
-    found[leaderboard.BoardProfileSerializer].append(facts)
-    found[earlier.EarlierBadgeSerializer] += [badge for badge in one.lists["badges"] if badge.type == "STANDARD"]
-    for form in (earlier.EarlierCustomBadgeSerializer, leaderboard.BoardCustomBadgeSerializer):
-        found[form] += [badge for badge in one.lists["badges"] if badge.type == "CUSTOM"]
+    found[earlier.EarlierUserSerializer].append(one)
+    found[earlier.EarlierProfileSerializer].append(one)
+    found[earlier.BoardUserSerializer].append(one)
+    found[earlier.BoardProfileSerializer].append(one)
+    found[earlier.EarlierBadgeSerializer] += one.standard_badges
+    for form in (earlier.EarlierCustomBadgeSerializer, earlier.BoardCustomBadgeSerializer):
+        found[form] += one.custom_badges
     found[earlier.EarlierLinkSerializer] += one.lists["links"]
-    found[leaderboard.BoardLinkSerializer] += one.lists["links"]
+    found[earlier.BoardLinkSerializer] += one.lists["links"]
     found[earlier.EarlierAudioSerializer] += one.lists["audios"]
-    found[leaderboard.BoardAudioSerializer] += one.lists["audios"]
+    found[earlier.BoardAudioSerializer] += one.lists["audios"]
     found[earlier.EarlierBackgroundSerializer] += one.lists["backgrounds"]
 
 
 def _forms() -> set[Form]:
     """Every compiled serializer of the lookups."""
-    named = [vars(module).values() for module in documents.FORM_MODULES]
+    named = [vars(module).values() for module in (current, earlier, fields)]
     return {
         value
         for value in itertools.chain(*named, registry.SECTION_SERIALIZERS.values(), (SKILLS, CUSTOM_SKILL))

@@ -246,15 +246,3 @@ def test_the_json_schema_describes_what_is_answered() -> None:
     assert parts["animationSettings"] == {"type": {"type": "string", "maxLength": 64, "default": ""}}
     choices = {"type": "string", "enum": ["", "reveal", "split", "flash"], "default": ""}
     assert parts["enterSettings"]["animation"] == choices
-
-
-# --- The earlier profiles ---
-
-
-def test_whole_earlier_profiles_come_back_with_every_value() -> None:
-    filled = settings_schema.filled(SETTINGS)
-    earlier, board = settings_schema.earlier_profile(filled), settings_schema.leaderboard_profile(filled)
-    for given in (earlier, board, earlier | board):
-        settings = settings_schema.filled(settings_schema.validated(settings_schema.from_earlier(given)))
-        shown = settings_schema.earlier_profile(settings) | settings_schema.leaderboard_profile(settings)
-        assert {name: shown[name] for name in given} == given

@@ -16,7 +16,7 @@ from accounts.models import UidCounter, User
 from infrastructure.requests import request_context
 from lookup.documents.registry import INCLUDES
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem
-from lookup.views import current
+from lookup.views import api
 
 
 def wipe() -> None:
@@ -67,7 +67,7 @@ def refusal(text: str | bytes, directory: Path, *options: str) -> list[str]:
 def answer(user_id: str) -> bytes:
     """The lookup with all of its includes."""
     query = urlencode({"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")})
-    return current.answer(request_context.Query(query), timezone.now())
+    return api.answer(request_context.Query(query), timezone.now())
 
 
 def looked_up(user_id: str) -> dict[str, Any]:

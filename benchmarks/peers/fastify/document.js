@@ -1,4 +1,4 @@
-// A lookup and a leaderboard from the read model: the statements of lookup/documents/resolve.py and lookup/documents/sql.py.
+// A lookup and a leaderboard from the read model: the statements of lookup/documents/resolve.py and lookup/leaderboards.py.
 import { rows } from './engines.js'
 import { BASE_URL, UPLOADS } from './forms.js'
 

@@ -27,7 +27,7 @@ from config import checks
 from config.operations import supervisor
 from config.operations.supervisor import Program
 from config.web import web_worker
-from lookup import ranking
+from lookup import leaderboards
 from lookup.models import LeaderboardEntry
 from oidc_provider.token import signing
 
@@ -106,7 +106,7 @@ class Command(BaseCommand):
         try:
             entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
-                ranking.rank()  # the job first runs after the server's first answer
+                leaderboards.rank()  # the job first runs after the server's first answer
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             return _address()

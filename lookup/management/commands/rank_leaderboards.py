@@ -1,7 +1,7 @@
 """manage.py rank_leaderboards: the job that ranks the three leaderboards."""
 
 from accounts.management.base import JobCommand
-from lookup import ranking
+from lookup import leaderboards
 from lookup.documents import document_checks
 
 
@@ -10,6 +10,6 @@ class Command(JobCommand):
 
     def perform(self) -> str:
         completed = document_checks.complete_all()
-        places = ranking.rank()
-        ranking.render_stale()
+        places = leaderboards.rank()
+        leaderboards.render_stale()
         return f"Ranked {places} places." + (f" Completed {completed} users." if completed else "")

@@ -20,7 +20,7 @@ from dashboard.imagehost import uploaders
 from imagehost import errors as imagehost_errors
 from infrastructure.requests.errors import ApiError
 from lookup import errors as lookup_errors
-from lookup.shapes.settings_fields import FIELDS
+from lookup.shapes.settings_schema import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.discovery import document
 from presence import errors as presence_errors

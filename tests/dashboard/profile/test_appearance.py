@@ -111,7 +111,7 @@ def page_with(profile: Profile, chosen: dict[str, dict[str, Any]]) -> ProfilePag
     """What visitors see with these settings, without the settings themselves."""
     profile.settings = chosen
     page = context.preview(profile, datetime(2026, 1, 1, tzinfo=UTC))
-    return dataclasses.replace(page, chosen={}, user=page.user._replace(texts=()))
+    return dataclasses.replace(page, chosen={}, user=page.user._replace(texts={}))
 
 
 def test_our_page_shows_every_setting_but_those_for_api_clients(profile: Profile) -> None:

@@ -12,8 +12,11 @@ from django.db import connection
 
 from infrastructure import text_rules
 from infrastructure.databases.statements import Statement
-from lookup.documents.sql import PERSON, PERSON_TYPES, PersonRow
 
+# The columns of PersonRow. `profile`: SQL for the display name of the profile.
+PERSON = """u.id, u.username, COALESCE(NULLIF({profile}, ''), NULLIF(u.display_name, ''), u.username), u.is_verified,
+    d.avatar_path, d.mirrors_chat"""
+PERSON_TYPES = "sssbsb"
 LAST = "\U0010ffff"  # after every other character
 # Compares as an index for prefixes does, with every collation of the database.
 _OPERATORS = {"postgresql": ("~>=~", "~<~", "USING ~<~"), "sqlite": (">=", "<", "")}
@@ -49,6 +52,17 @@ _PROFILES = """
 """
 
 
+class PersonRow(NamedTuple):
+    """A user as lists of people show them. `display_name`: of the profile, else of the account, else the username."""
+
+    id: str
+    username: str
+    display_name: str
+    is_verified: bool
+    avatar_path: str
+    mirrors_chat: bool
+
+
 class Match(NamedTuple):
     """`found`: the name that begins so. `page`: an alias with a profile of its own, whose page it is; else empty."""
 
@@ -67,7 +81,7 @@ def _statement(vendor: str) -> Statement:
         found = f"{text} {from_} {bounds[0]} AND {text} {before} {bounds[1]}"
         found += f" ORDER BY {text} {order} LIMIT $3"
         parts.append(part.format(person=PERSON.format(profile="p.display_name"), found=found, from_=from_))
-    numbered = (f"SELECT {number}, part{number}.* FROM ({part}) part{number}" for number, part in enumerate(parts))  # noqa: S608  # constants
+    numbered = (f"SELECT {number}, part{number}.* FROM ({part}) part{number}" for number, part in enumerate(parts))
     return Statement(" UNION ALL ".join(numbered), f"iss{PERSON_TYPES}")
 
 

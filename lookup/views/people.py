@@ -1,4 +1,5 @@
-"""GET /search?q=: people by how their name begins."""
+"""The pages that list people: GET /leaderboard/views, /badges and /uid, with as many places as the API shows; GET
+/search?q=, by how a name begins."""
 
 from __future__ import annotations
 
@@ -6,21 +7,26 @@ import logging
 import re
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.core.paginator import InvalidPage, Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from accounts import rate_limits
 from accounts.http import single_parameter
 from infrastructure import limits, text_rules
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import request_context
-from lookup import name_search
-from lookup.name_search import Match
-from lookup.page import people
-from lookup.page.people import Person
-from lookup.views.leaderboard_page import with_policy
+from infrastructure.requests import content_security, request_context
+from lookup import leaderboards
+from lookup.models import Board
+from lookup.page import url_policy
+from lookup.page.people import BOARDS, Person, person, place
+from lookup.people import Match, find
+from lookup.views.api import MAX_LIMIT
 
+AT_ONCE = 25  # places of a page
+CACHE_SECONDS = 60
 SHORTEST, LONGEST, MOST = 2, 32, 20
 # A character of a script without spaces between its words, which is a name or its first word by itself: of Thai, Lao,
 # Tibetan, Burmese, Khmer, Kana, Bopomofo, Chinese, Yi and Hangul.
@@ -49,18 +55,59 @@ class Refused(Exception):
 
 
 @require_safe
-def show(request: HttpRequest) -> HttpResponse:
+def first_board(request: HttpRequest) -> HttpResponse:
+    return redirect("leaderboard_board", Board.VIEWS)
+
+
+@require_safe
+def show_board(request: HttpRequest, board: str) -> HttpResponse:
+    """Show a page of the board. 1 query plus the session's. As in the API, ranks are counted here: users who left the
+    board since the ranking leave no gap."""
+    if board not in Board.values:
+        raise Http404
+    shown = Board(board)
+    rows = enumerate(leaderboards.places(shown, MAX_LIMIT), start=1)
+    places = Paginator([place(shown, rank, row) for rank, row in rows], AT_ONCE)
+    try:
+        page = places.page(single_parameter(request.GET, "page", "1") or "")
+    except InvalidPage:
+        raise Http404 from None
+    tabs = [
+        {"url": f"/leaderboard/{key}", "text": words.title, "current": "page" if key is shown else ""}
+        for key, words in BOARDS.items()
+    ]
+    known = {"board": BOARDS[shown], "key": shown.value, "page": page, "tabs": tabs, "docs": f"leaderboards/{shown}"}
+    response = _with_policy(render(request, "lookup/leaderboard.html", known))
+    patch_vary_headers(response, ["Cookie"])
+    if request.user.is_authenticated:  # their name is in the header of the page
+        patch_cache_control(response, private=True, no_cache=True)
+    else:
+        patch_cache_control(response, public=True, max_age=CACHE_SECONDS)
+    return response
+
+
+def _with_policy(response: HttpResponse) -> HttpResponse:
+    """Allow pictures of profiles, where uploads have a host of their own."""
+    response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
+    return response
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
     """Show the form and the results for `q`, if given. 1 query plus the session's."""
     typed = single_parameter(request.GET, "q")
     known: dict[str, object] = {"query": (typed or "")[: 2 * LONGEST].replace("\0", ""), "longest": LONGEST}
     status, seconds_left = 200, 0
     if typed is None or typed.strip():
         try:
-            known |= _found(_term(typed))
+            term = _term(typed)
+            _count()
+            matches, has_more = find(term, MOST)
+            known |= {"term": term, "results": [_result(match) for match in matches], "has_more": has_more}
         except Refused as refused:
             known["problem"] = str(refused)
             status, seconds_left = refused.status, refused.seconds_left
-    response = with_policy(render(request, "lookup/search.html", known, status=status))
+    response = _with_policy(render(request, "lookup/search.html", known, status=status))
     response.headers["Cache-Control"] = "private, no-cache"
     if seconds_left:
         response.headers["Retry-After"] = str(seconds_left)
@@ -80,16 +127,10 @@ def _term(typed: str | None) -> str:
     return term
 
 
-def _found(term: str) -> dict[str, object]:
-    _count()
-    matches, has_more = name_search.find(term, MOST)
-    return {"term": term, "results": [_result(match) for match in matches], "has_more": has_more}
-
-
 def _result(match: Match) -> Result:
-    person = people.person(match.person, match.page)
-    shown = {text_rules.folded(one) for one in (person.name, person.display_name, match.person.username)}
-    return Result(person, "" if text_rules.folded(match.found) in shown else match.found)
+    found = person(match.person, match.page)
+    shown = {text_rules.folded(one) for one in (found.name, found.display_name, match.person.username)}
+    return Result(found, "" if text_rules.folded(match.found) in shown else match.found)
 
 
 def _count() -> None:

@@ -1,0 +1,147 @@
+"""The endpoints: GET /api/lookup/user, the earlier lookups, the leaderboards, and the picture of a chat account."""
+
+from __future__ import annotations
+
+import functools
+import re
+from datetime import datetime
+from typing import ClassVar
+
+from django.conf import settings
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+
+from accounts import authentication
+from accounts.api_view import ApiView, BusyView
+from accounts.errors import KeyRefused
+from accounts.models import LinkedAccount, Permission
+from infrastructure.requests import request_context
+from infrastructure.requests.errors import ApiError
+from lookup import leaderboards, openapi
+from lookup.documents import registry, resolve
+from lookup.documents.registry import DOCUMENT_COLUMNS
+from lookup.documents.resolve import Parts
+from lookup.errors import LimitInvalid, UserNotFound, ValueInvalid
+from lookup.models import Board
+
+ALIAS_PROFILE = "showAliasProfile"
+DEFAULT_LIMIT, MAX_LIMIT = 10, 100
+AVATAR_CACHE_SECONDS = 300
+DEFAULT_AVATARS = 6
+_LIMIT = re.compile(r"[0-9]{1,3}")
+
+
+class UserLookup(BusyView):
+    is_read = True
+    permission = Permission.LOOKUP_USER
+
+    @openapi.user_lookup
+    def get(self, request: request_context.Request) -> bytes:
+        return answer(request.query, request.now)
+
+
+def answer(query: request_context.Query, now: datetime) -> bytes:
+    """Return the whole answer, from the texts of the read model. 1 query, 2 where it shows not all comments.
+
+    Raises what `resolve.answer` raises.
+    """
+    includes, asked = _asked(query.names_of("true"))
+    user = resolve.answer(query.single("type") or "", query.single("value") or "", asked, now)
+    return b"{%b}" % resolve.body(user, includes)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
+    """Return the includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
+    includes = tuple(include for include in registry.INCLUDES if include in names)
+    texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
+    has_counters, has_comments = len(texts) < len(includes), "comments" in includes
+    return includes, Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
+
+
+class EarlierView(BusyView):
+    """Every refusal of a key is 404 with its own words; a limit stays 429."""
+
+    is_read = True
+    permission = Permission.ACCOUNT
+    credential = authentication.earlier_credential
+
+    def refusal(self, error: ApiError) -> ApiError:
+        is_key_error = isinstance(error, KeyRefused) and error.status != 429
+        return error.with_status(404) if is_key_error else error
+
+
+class UsernameLookup(EarlierView):
+    @openapi.username_lookup
+    def get(self, request: request_context.Request, username: str) -> bytes:
+        return earlier_answer("username", username)
+
+
+class UidLookup(EarlierView):
+    @openapi.uid_lookup
+    def get(self, request: request_context.Request, uid: str) -> bytes:
+        return earlier_answer("uid", uid)
+
+
+def earlier_answer(by: str, value: str) -> bytes:
+    """Return the whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
+    try:
+        user = resolve.answer(by, value, resolve.EARLIER, timezone.now())
+    except ValueInvalid:
+        raise UserNotFound from None
+    return b"%b%d}" % (user.head or b"", user.views)
+
+
+class Leaderboard(EarlierView):
+    board: ClassVar[Board]
+
+    def get(self, request: request_context.Request) -> bytes:
+        return leaderboards.answer(self.board, _limit(request.query.single("limit", str(DEFAULT_LIMIT))))
+
+
+@openapi.board("views", "profile views")
+class ViewsLeaderboard(Leaderboard):
+    board = Board.VIEWS
+
+
+@openapi.board("badges", "number of enabled badges")
+class BadgesLeaderboard(Leaderboard):
+    board = Board.BADGES
+
+
+@openapi.board("uid", "uid")
+class UidLeaderboard(Leaderboard):
+    board = Board.UID
+
+
+def _limit(value: str | None) -> int:
+    if value is None or not _LIMIT.fullmatch(value) or not 1 <= int(value) <= MAX_LIMIT:
+        raise LimitInvalid
+    return int(value)
+
+
+class ChatAvatar(ApiView):
+    """Redirects; needs no key."""
+
+    @openapi.chat_avatar
+    def get(self, request: HttpRequest, user_id: str) -> HttpResponse:
+        response = HttpResponseRedirect(chat_avatar(user_id))
+        response.headers["Cache-Control"] = f"public, max-age={AVATAR_CACHE_SECONDS}"
+        return response
+
+
+def chat_avatar(user_id: str) -> str:
+    """Return the picture that the linked chat account last had, or the platform's default one for it.
+
+    Raises UserNotFound: the user does not exist, is banned, has no linked chat account, or has turned public API access
+    off without mirroring the picture. 1 query.
+    """
+    is_shown = Q(user__public_api_access=True) | Q(user__profile_documents__mirrors_chat=True)
+    found = LinkedAccount.objects.filter(is_shown, user=user_id, kind=LinkedAccount.Kind.CHAT, user__is_active=True)
+    row = next(iter(found.values_list("external_id", "avatar_url")[:1]), None)  # equal for every profile
+    if row is None:
+        raise UserNotFound
+    external_id, avatar_url = row
+    number = (int(external_id) >> 22) % DEFAULT_AVATARS if external_id.isdecimal() else 0
+    return avatar_url or f"{settings.CHAT_CDN_URL}/embed/avatars/{number}.png"
