@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from accounts.models import User
 from lookup.models import Badge, Profile
 from tests.factories import lookup as make
+from tests.lookup.expected import SETTINGS
 from tests.lookup.filled import MOMENT, OTHER_PROFILE, file, picture, row
-from tests.lookup.filled_settings import SETTINGS
 
 
 def fill_profile(profile: Profile) -> None:

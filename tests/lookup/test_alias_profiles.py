@@ -13,37 +13,11 @@ from lookup.editing import aliases
 from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import shown
-from tests.lookup import answers, expected_current
+from tests.lookup import answers, expected
 from tests.lookup.answers import INCLUDES
-from tests.lookup.expected_current import MEETUP, asset, badge, link, png, section
-from tests.lookup.filled import ADA, BASE, CDN, OTHER_PROFILE, Filled, row
+from tests.lookup.filled import ADA, BASE, CDN, OTHER_PROFILE, Filled
 
-# What the profile of the alias answers, for each include that the document lists as scoped.
-SONG = asset("audio/o.mp3", "audio/mpeg", None, None, 1.5)
-PICTURE = {"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}
-SCOPED: dict[str, Any] = {  # Any: JSON values
-    "badges": [badge(0x81, "STANDARD", 0, **MEETUP)],
-    "links": [link(0x85, "Other", "https://other.example.org/", 0)],
-    "widgets": [{"id": row(0x82), "platform": "scrobbler", "type": "recent", "identifier": "lovelace", "order": 0}],
-    "audios": [
-        {
-            "id": row(0x83),
-            "title": "Other song",
-            "artist": "",
-            "externalUrl": "",
-            "order": 0,
-            "audio": SONG,
-            "cover": None,
-        }
-    ],
-    "backgrounds": [{"id": row(0x84), "title": "Other", "order": 0, "asset": png("backgrounds/o.png")}],
-    "projects": [
-        {"id": row(0x86), "title": "Other", "description": "", "url": "", "tags": [], "order": 0, "icon": None}
-    ],
-    "gallery": [PICTURE],
-    "sections": [{**section(0, "GALLERY", title="", items=[PICTURE]), "id": row(0x87)}],
-}
-USER = {**expected_current.USER, "avatarUrl": f"{CDN}/avatars/lovelace.png"}
+USER = {**expected.USER, "avatarUrl": f"{CDN}/avatars/lovelace.png"}
 
 
 def _lookup(value: str, *includes: str, by: str = "username") -> Any:
@@ -56,7 +30,7 @@ def test_the_profile_is_that_of_the_alias(filled: Filled) -> None:
     assert body["user"] == USER
     profile = body["profile"]
     assert (profile["profileId"], profile["name"], profile["displayName"]) == (OTHER_PROFILE, "Lovelace", "")
-    assert profile["avatar"] == png("avatars/lovelace.png")
+    assert profile["avatar"] == {**expected.OF_ALIAS["gallery"][0]["asset"], "url": USER["avatarUrl"]}
     assert (profile["createdAt"], profile["updatedAt"]) == ("2024-05-06T07:08:09.120Z",) * 2
     assert profile["banner"] is None
     assert profile["settings"]["cardSettings"]["blur"] == 0
@@ -64,10 +38,10 @@ def test_the_profile_is_that_of_the_alias(filled: Filled) -> None:
 
 def test_what_is_scoped_to_the_alias_and_what_is_user_wide(filled: Filled) -> None:
     body = _lookup("lovelace", *INCLUDES)
-    expected = {**expected_current.whole(filled.profile.pk), **SCOPED, "user": USER, "profile": body["profile"]}
-    assert body == expected
-    assert list(body) == list(expected)
-    unscoped = {"error": None, "user": expected_current.USER, "links": expected_current.LINKS}
+    scoped = {**expected.OF_ALIAS, "user": USER, "profile": body["profile"]}
+    assert body == (whole := {**expected.whole(filled.profile.pk), **scoped})
+    assert list(body) == list(whole)
+    unscoped = {"error": None, "user": expected.USER, "links": expected.LINKS}
     assert answers.user("lovelace", "links").body == unscoped
 
 
@@ -82,7 +56,7 @@ def test_what_is_scoped_to_the_alias_and_what_is_user_wide(filled: Filled) -> No
     ],
 )
 def test_it_has_no_effect_elsewhere(filled: Filled, by: str, value: str) -> None:
-    assert _lookup(value, *INCLUDES, by=by) == expected_current.whole(filled.profile.pk)
+    assert _lookup(value, *INCLUDES, by=by) == expected.whole(filled.profile.pk)
 
 
 def test_the_picture_of_an_alias_profile_without_one_is_none(filled: Filled) -> None:
@@ -92,15 +66,15 @@ def test_the_picture_of_an_alias_profile_without_one_is_none(filled: Filled) -> 
     Profile.objects.filter(pk=OTHER_PROFILE).update(settings={"avatarSettings": {"mirrorChat": True}})
     shown(filled.user)
     assert _lookup("lovelace")["user"]["avatarUrl"] == f"{BASE}/api/chat/avatar/{ADA}"
-    assert answers.user("lovelace").body["user"] == expected_current.USER
+    assert answers.user("lovelace").body["user"] == expected.USER
 
 
 def test_an_alias_that_loses_its_profile_shows_the_main_one(filled: Filled) -> None:
     alias = Alias.objects.get(pk="LOVELACE")
     aliases.change(alias=alias, redirects=False, has_own_profile=False, by=filled.user)
     assert not Profile.objects.filter(pk=OTHER_PROFILE).exists()
-    whole = expected_current.whole(filled.profile.pk)
-    without = [{**entry, "profileId": None} for entry in expected_current.ALIASES]
+    whole = expected.whole(filled.profile.pk)
+    without = [{**entry, "profileId": None} for entry in expected.ALIASES]
     assert _lookup("lovelace", *INCLUDES) == {**whole, "aliases": without}
     aliases.change(alias=alias, redirects=False, has_own_profile=True, by=filled.user)
     body = _lookup("lovelace", "profile", "links")

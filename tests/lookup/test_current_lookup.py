@@ -18,18 +18,17 @@ from tests.factories.lookup import (
     main_profile,
     shown,
 )
-from tests.lookup import answers, expected_current
+from tests.lookup import answers, expected
 from tests.lookup.answers import INCLUDES, compact
+from tests.lookup.expected import SETTINGS
 from tests.lookup.filled import BARE, CLEO, Filled, row
-from tests.lookup.filled_settings import SETTINGS
 
 
 def test_everything_that_a_user_can_have(filled: Filled) -> None:
     """Compared as text: keys are in the order of the document, and a whole number has no fraction."""
     answer = answers.user("ada", *INCLUDES)
-    expected = expected_current.whole(filled.profile.pk)
-    assert answer.body == expected
-    assert answer.text == compact(expected)
+    assert answer.body == (whole := expected.whole(filled.profile.pk))
+    assert answer.text == compact(whole)
 
 
 def test_a_user_who_has_filled_in_nothing(bare: User) -> None:
@@ -72,17 +71,17 @@ def test_a_user_who_has_filled_in_nothing(bare: User) -> None:
 
 
 def test_only_what_is_asked_for_is_there_in_the_order_of_the_document(filled: Filled, unlimited: None) -> None:
-    whole = expected_current.whole(filled.profile.pk)
+    whole = expected.whole(filled.profile.pk)
     each_left_out = [tuple(include for include in INCLUDES if include != absent) for absent in INCLUDES]
     for asked in [(), *((include,) for include in INCLUDES), *each_left_out, INCLUDES[::-1]]:
-        expected = {name: value for name, value in whole.items() if name in {"error", "user", *asked}}
-        assert answers.user("ada", *asked).text == compact(expected), asked
+        shown = {name: value for name, value in whole.items() if name in {"error", "user", *asked}}
+        assert answers.user("ada", *asked).text == compact(shown), asked
 
 
 @pytest.mark.parametrize("value", ["True", "1", "", "true ", "false", "tru\u0435", "true\x00"])
 def test_only_true_enables(filled: Filled, value: str) -> None:
     answer = answers.user("lovelace", **dict.fromkeys([*INCLUDES, "showAliasProfile"], value))
-    assert answer.whole == (200, {"error": None, "user": expected_current.USER})
+    assert answer.whole == (200, {"error": None, "user": expected.USER})
 
 
 @pytest.mark.parametrize(
@@ -126,11 +125,11 @@ def test_a_ban_of_the_owner_leaves_what_they_wrote_elsewhere(filled: Filled) -> 
 def test_an_author_is_shown_as_they_are_now(filled: Filled) -> None:
     User.objects.filter(pk=CLEO).update(username="Cleopatra", display_name="")
     author = _comments_of_ada()["items"][2]["author"]
-    assert author == {**expected_current.BY_CLEO, "username": "Cleopatra", "name": ""}
+    assert author == {**expected.BY_CLEO, "username": "Cleopatra", "name": ""}
 
 
 def test_a_private_author_is_shown(filled: Filled) -> None:
     """Only the lookup of a private user is closed; what they wrote on a public page stays there."""
     User.objects.filter(pk=CLEO).update(public_api_access=False)
     assert _comments_of_ada()["count"] == 108
-    assert _comments_of_ada()["items"] == expected_current.COMMENTS
+    assert _comments_of_ada()["items"] == expected.COMMENTS

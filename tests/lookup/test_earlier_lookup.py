@@ -12,7 +12,7 @@ from lookup import leaderboards
 from lookup.editing import aliases
 from lookup.models import Alias
 from tests.factories.accounts import ApiKeyFactory, UserFactory
-from tests.lookup import answers, expected_earlier
+from tests.lookup import answers, expected
 from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET, NOT_FOUND, PRIVATE
 from tests.lookup.filled import BASE, BEN, Filled
 
@@ -24,7 +24,7 @@ PATHS = {
 
 
 def test_everything_that_a_user_can_have(filled: Filled) -> None:
-    assert answers.earlier("ada").whole == (200, expected_earlier.WHOLE)
+    assert answers.earlier("ada").whole == (200, expected.EARLIER)
 
 
 def test_both_paths_any_case_and_an_alias_answer_the_same(filled: Filled) -> None:
@@ -36,7 +36,7 @@ def test_both_paths_any_case_and_an_alias_answer_the_same(filled: Filled) -> Non
 def test_everything_that_a_leaderboard_entry_can_have(filled: Filled) -> None:
     leaderboards.rank()
     first, *others = answers.board("views").body
-    assert first == {"rank": 1, "user": expected_earlier.BOARD_USER, "score": 1234, "change": 0}
+    assert first == {"rank": 1, "user": expected.BOARD_USER, "score": 1234, "change": 0}
     assert [(other["rank"], other["user"]["id"], other["score"]) for other in others] == [
         (2, 0, 0),
         (3, 2, 0),

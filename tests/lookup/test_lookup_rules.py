@@ -20,7 +20,7 @@ from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvali
 from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory
 from tests.factories.lookup import main_profile, shown
-from tests.lookup import answers, expected_current
+from tests.lookup import answers, expected
 from tests.lookup.answers import (
     INCLUDES,
     NOT_FOUND,
@@ -48,7 +48,7 @@ def test_each_type_finds_its_user(filled: Filled) -> None:
     for by, value in [*BY_EACH_TYPE, *names, *uids]:
         assert find(by, value) == ADA, (by, value)
     for by, value in BY_EACH_TYPE:
-        assert answers.user(value, by=by).whole == (200, {"error": None, "user": expected_current.USER})
+        assert answers.user(value, by=by).whole == (200, {"error": None, "user": expected.USER})
 
 
 @pytest.mark.parametrize("value", ["0", "00"])
@@ -87,7 +87,7 @@ def test_a_repeated_parameter_is_a_bad_value_whatever_the_copies_say(filled: Fil
     for include in (*INCLUDES, "showAliasProfile"):
         for copies in ("true&{}=true", "&{}=true", "true&{}="):
             query = f"type=username&value=lovelace&{include}=" + copies.format(include)
-            assert answers.raw_user(query).whole == (200, {"error": None, "user": expected_current.USER})
+            assert answers.raw_user(query).whole == (200, {"error": None, "user": expected.USER})
     assert answers.raw_user("type=uid&value=1&limit=1&limit=2").status == 200
 
 
@@ -177,7 +177,7 @@ def test_a_banned_user_is_missing_until_the_ban_is_lifted(filled: Filled) -> Non
     assert answer.whole == NOT_FOUND
     assert "private" not in answer.text.lower()
     bans.lift(user=filled.user, by=filled.operator, reason="x")
-    assert answers.user("ada", *INCLUDES).body == expected_current.whole(filled.profile.pk)
+    assert answers.user("ada", *INCLUDES).body == expected.whole(filled.profile.pk)
 
 
 def test_a_banned_user_who_is_private_is_missing(filled: Filled) -> None:
@@ -188,7 +188,7 @@ def test_a_banned_user_who_is_private_is_missing(filled: Filled) -> None:
 def test_a_new_username_answers_at_once_and_the_old_one_no_longer(filled: Filled) -> None:
     users.change(user=filled.user, values={"username": "Augusta"}, by=StaffFactory())
     assert answers.user("ada").whole == NOT_FOUND
-    assert answers.user("AUGUSTA").body["user"] == {**expected_current.USER, "username": "Augusta"}
+    assert answers.user("AUGUSTA").body["user"] == {**expected.USER, "username": "Augusta"}
     assert answers.earlier(1, by="uid").body["username"] == "Augusta"
     assert list(document_checks.differences()) == []
 
@@ -196,11 +196,11 @@ def test_a_new_username_answers_at_once_and_the_old_one_no_longer(filled: Filled
 def test_an_alias_answers_while_it_is_one(filled: Filled) -> None:
     aliases.add(user=filled.user, name="New.One", by=filled.user)
     answer = answers.user("new.one", "aliases")
-    assert answer.body["user"] == expected_current.USER
+    assert answer.body["user"] == expected.USER
     assert answer.body["aliases"][-1] == {"name": "New.One", "redirect": True, "profileId": None}
     aliases.remove(alias=Alias.objects.get(pk="NEW.ONE"), by=filled.user)
     assert answers.user("new.one").whole == NOT_FOUND
-    assert answers.user("ada", "aliases").body["aliases"] == expected_current.ALIASES
+    assert answers.user("ada", "aliases").body["aliases"] == expected.ALIASES
 
 
 END = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -230,7 +230,7 @@ def test_a_plan_counts_until_it_ends(
 def test_flags_of_the_account_and_its_plan_are_read_at_each_lookup(filled: Filled) -> None:
     User.objects.filter(pk=ADA).update(is_inactive=True, is_verified=False, plan="IMAGEHOST", plan_expires_at=END)
     with time_machine.travel(END - timedelta(seconds=1), tick=False):
-        changed = {**expected_current.USER, "inactive": True, "verified": False, "imagehost": True}
+        changed = {**expected.USER, "inactive": True, "verified": False, "imagehost": True}
         assert answers.user("ada").body["user"] == changed
 
 
@@ -238,13 +238,13 @@ def test_a_linked_account_answers_at_once(filled: Filled) -> None:
     account_links.link(
         user=filled.user, kind=LinkedAccount.Kind.CHAT, external_id="555555555555555555", name="new", by=filled.user
     )
-    changed = {**expected_current.USER, "chatId": "555555555555555555"}
+    changed = {**expected.USER, "chatId": "555555555555555555"}
     assert answers.user("555555555555555555", by="chat").body["user"] == changed
     assert find("chat", CHAT_ID) is UserNotFound
     account_links.unlink(user=filled.user, kind=LinkedAccount.Kind.CHAT, by=filled.user)
     account_links.unlink(user=filled.user, kind=LinkedAccount.Kind.SCROBBLER, by=filled.user)
     assert find("chat", "555555555555555555") is UserNotFound
-    assert answers.user("ada").body["user"] == {**expected_current.USER, "chatId": None, "scrobblerUsername": None}
+    assert answers.user("ada").body["user"] == {**expected.USER, "chatId": None, "scrobblerUsername": None}
     assert list(document_checks.differences()) == []
 
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from lookup.shapes import settings_schema
 from lookup.shapes.settings_schema import FIELDS, Field
 from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Rule, Text, TextList
-from tests.lookup.filled_settings import SETTINGS
+from tests.lookup.expected import SETTINGS
 
 NOT_STORABLE = ["a\x00b", "a\ud800b", "\udfff"]
 OUT_OF_ALL_BOUNDS = [float("nan"), float("inf"), float("-inf"), 10**400, -(10**400)]
