@@ -25,25 +25,15 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("view", "status", "error"), ANSWERS)
-def test_an_api_caller_gets_json(
+def test_an_api_caller_gets_json_and_a_person_a_page_without_session_user_or_database(
     rf: RequestFactory, view: Callable[[HttpRequest], HttpResponse], status: int, error: str
 ) -> None:
-    response = view(rf.get("/api/anything"))
-
-    assert response.status_code == status
-    assert response.headers["Content-Type"] == "application/json"
-    assert json.loads(response.content) == {"error": error}
-
-
-@pytest.mark.parametrize(("view", "status", "error"), ANSWERS)
-def test_a_person_gets_a_page_without_session_user_or_database(
-    rf: RequestFactory, view: Callable[[HttpRequest], HttpResponse], status: int, error: str
-) -> None:
-    response = view(rf.get("/anything"))
-
-    assert response.status_code == status
-    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert problems_of_text(response.content.decode()) == []
+    answer, page = view(rf.get("/api/anything")), view(rf.get("/anything"))
+    assert answer.status_code == page.status_code == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert json.loads(answer.content) == {"error": error}
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert problems_of_text(page.content.decode()) == []
 
 
 OUTAGES = [
@@ -99,16 +89,7 @@ def test_another_error_is_none(rf: RequestFactory) -> None:
 
 
 @pytest.mark.django_db
-def test_an_unknown_page_is_a_page(client: Client) -> None:
-    response = client.get("/no-such-page")
-
-    assert response.status_code == 404
-    assert problems_of(response) == []
-
-
-@pytest.mark.django_db
-def test_a_form_without_its_token_changes_nothing() -> None:
-    response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "a", "password": "b"})
-
-    assert response.status_code == 403
-    assert problems_of(response) == []
+def test_an_unknown_page_and_a_form_without_its_token_are_pages(client: Client) -> None:
+    form = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "a", "password": "b"})
+    for response, status in ((client.get("/no-such-page"), 404), (form, 403)):
+        assert (response.status_code, problems_of(response)) == (status, [])

@@ -1,10 +1,27 @@
-"""Pages answer what no browser sends with a page, never with a server error."""
+"""Pages answer what no browser sends with a page, never with a server error. No cache keeps a form's token."""
 
 import pytest
 from django.test import Client
 
+from tests.factories.accounts import UserFactory
+from tests.factories.oidc_provider import PendingRequestFactory
+
 pytestmark = pytest.mark.django_db
 
+OF_VISITORS = ["/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"]
+OF_PEOPLE = [
+    "/",
+    "/accounts/2fa/",
+    "/accounts/connected-apps/",
+    "/accounts/email/",
+    "/accounts/logout/",
+    "/accounts/password/change/",
+    "/accounts/reauthenticate/",
+    "/accounts/sessions/",
+    "/api/auth/oauth2/end-session",
+    "/consent/pending",
+    "/dashboard/",
+]
 NEXT_PAGES = ["/accounts/login/", "/accounts/signup/", "/accounts/logout/", "/accounts/password/reset/"]
 
 
@@ -54,3 +71,19 @@ def test_a_broken_passkey_goes_back_to_the_login_page(client: Client, credential
 )
 def test_the_pages_of_a_sign_in_leave_a_popup_its_opener(client: Client, path: str, policy: str) -> None:
     assert client.get(path)["Cross-Origin-Opener-Policy"] == policy
+
+
+@pytest.mark.parametrize("path", [*OF_VISITORS, *OF_PEOPLE])
+def test_a_form_is_not_stored(client: Client, path: str) -> None:
+    if path in OF_PEOPLE:
+        client.force_login(UserFactory())
+        PendingRequestFactory(id="pending")
+    answer = client.get(path)
+    assert b"csrfmiddlewaretoken" in answer.content
+    assert {"private", "no-store"} <= set(answer["Cache-Control"].split(", "))
+
+
+def test_a_page_without_a_form_may_be_stored(client: Client) -> None:
+    answer = client.get("/docs/")
+    assert b"csrfmiddlewaretoken" not in answer.content
+    assert "no-store" not in answer.headers.get("Cache-Control", "")

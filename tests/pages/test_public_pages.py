@@ -82,13 +82,12 @@ def test_a_text_in_markdown_is_a_page_without_html_and_pictures(client: Client, 
     assert "<em>kind</em>" in answer.content.decode()
 
 
-def test_a_plain_text_keeps_its_paragraphs(client: Client, settings: Settings) -> None:
+def test_a_plain_text_keeps_its_paragraphs_and_a_page_elsewhere_is_a_redirect(
+    client: Client, settings: Settings
+) -> None:
     settings.PRIVACY = Document(text="First <b>.\n\nSecond.")
     page = page_of(client.get("/privacy"))
     assert [part.text_content() for part in page.xpath("//main//p")] == ["First <b>.", "Second."]
-
-
-def test_a_page_elsewhere_is_a_redirect(client: Client, settings: Settings) -> None:
     settings.TERMS = Document(url="https://example.org/terms")
     answer = client.get("/terms")
     assert (answer.status_code, answer["Location"]) == (302, "https://example.org/terms")
@@ -101,29 +100,21 @@ def test_a_text_that_is_not_published_says_so(client: Client, path: str, what: s
     assert f"The operator of Hearth has not published {what} yet." in answer.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("contact", "line"),
-    [
-        ("security@hearth.example", "Contact: mailto:security@hearth.example"),
-        ("https://hearth.example/report", "Contact: https://hearth.example/report"),
-    ],
-)
-def test_a_vulnerability_has_a_contact_that_is_true_for_a_quarter(
-    client: Client, settings: Settings, contact: str, line: str
-) -> None:
-    settings.SECURITY_CONTACT = contact
-    with travel("2026-03-01T12:00:00Z", tick=False):
-        answer = client.get("/.well-known/security.txt")
-    assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; charset=utf-8")
-    assert answer.content.decode().splitlines() == [
-        line,
-        "Expires: 2026-05-30T00:00:00Z",
-        "Preferred-Languages: en",
-        f"Canonical: {settings.BASE_URL}/.well-known/security.txt",
-    ]
-
-
-def test_without_a_contact_there_is_no_security_txt(client: Client, settings: Settings) -> None:
+def test_a_vulnerability_has_a_contact_that_is_true_for_a_quarter(client: Client, settings: Settings) -> None:
+    for contact, line in (
+        ("security@hearth.example", "mailto:security@hearth.example"),
+        ("https://hearth.example/report", "https://hearth.example/report"),
+    ):
+        settings.SECURITY_CONTACT = contact
+        with travel("2026-03-01T12:00:00Z", tick=False):
+            answer = client.get("/.well-known/security.txt")
+        assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; charset=utf-8")
+        assert answer.content.decode().splitlines() == [
+            f"Contact: {line}",
+            "Expires: 2026-05-30T00:00:00Z",
+            "Preferred-Languages: en",
+            f"Canonical: {settings.BASE_URL}/.well-known/security.txt",
+        ]
     settings.SECURITY_CONTACT = ""
     assert client.get("/.well-known/security.txt").status_code == 404
 

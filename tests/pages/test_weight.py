@@ -1,13 +1,16 @@
-"""What a first view of a page costs: queries, and bytes over the wire with its styles, scripts and pictures."""
+"""What a first view of a page costs: queries, and bytes over the wire with its styles, scripts and pictures. Each class
+has one stylesheet, a page loads few of them, and public pages load none of the dashboard."""
 
 from __future__ import annotations
 
 import gzip
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.test import Client
 
@@ -19,6 +22,10 @@ from tests.factories.oidc_provider import ApplicationFactory
 pytestmark = pytest.mark.django_db
 
 MOST_BYTES = 60_000
+MOST_SHEETS = 4  # of one page
+STYLES = Path(settings.BASE_DIR, "static", "css")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SELECTORS = re.compile(r"([^{}]+)\{")
 _ASSET = re.compile(r'(?:href|src)="/static/([^"?#]+)')
 _IMPORTED = re.compile(r"url\([\"']?(?!data:)([^\"')?#]+)")
 _COMPRESSED = {".css", ".js", ".svg"}
@@ -83,3 +90,36 @@ def test_a_page_asks_the_database_little(
     signed_in.get(path)
     with django_assert_max_num_queries(queries):
         assert signed_in.get(path).status_code == 200
+
+
+def test_no_class_is_defined_in_two_stylesheets() -> None:
+    """A rule for a class alone defines it; other rules place it in a context."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in STYLES.glob("*.css"):
+        for selectors in _SELECTORS.findall(_COMMENT.sub("", path.read_text())):
+            for selector in selectors.split(","):
+                if re.fullmatch(r"\.[\w-]+", selector.strip()):
+                    found[selector.strip()].add(path.name)
+    assert len(found) > 200
+    assert {name: sorted(files) for name, files in found.items() if len(files) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/docs", "/docs/lookup/user", "/accounts/login/", "/accounts/signup/", "/ada", "/leaderboard/uid", "/search"],
+)
+def test_public_pages_load_no_stylesheet_of_the_dashboard(client: Client, user: User, path: str) -> None:
+    response = client.get(path.replace("ada", user.username))
+    assert response.status_code == 200
+    assert "css/base" in (page := response.content.decode())
+    assert "css/dashboard" not in page
+    assert page.count('rel="stylesheet"') <= MOST_SHEETS
+
+
+@pytest.mark.parametrize(
+    "path", ["/dashboard/", "/dashboard/apps/new/", "/dashboard/profile/", "/dashboard/imagehost/"]
+)
+def test_a_page_of_the_dashboard_loads_few_stylesheets(signed_in: Client, path: str) -> None:
+    page = signed_in.get(path).content.decode()
+    assert "css/dashboard" in page
+    assert page.count('rel="stylesheet"') <= MOST_SHEETS
