@@ -20,13 +20,7 @@ from accounts.admin.users import UserAdmin
 from lookup.admin.content import ContentForm, by_path
 from lookup.documents import documents, registry
 from lookup.editing import profiles
-from lookup.models import (
-    LeaderboardEntry,
-    Profile,
-    ProfileDocument,
-    UserDocument,
-    Visit,
-)
+from lookup.models import LeaderboardEntry, Profile, ProfileDocument, UserDocument, Visit
 from lookup.shapes import settings_schema
 
 _TEXTS = (

@@ -12,18 +12,7 @@ from django.db.models import Model
 from accounts.models import LinkedAccount
 from infrastructure.databases import bulk
 from lookup.documents import registry
-from lookup.models import (
-    Alias,
-    Badge,
-    CustomBadge,
-    GalleryItem,
-    MusicItem,
-    Profile,
-    ProfileBadge,
-    Project,
-    Section,
-    Widget,
-)
+from lookup.models import Alias, Badge, CustomBadge, GalleryItem, MusicItem, Profile, ProfileBadge, Section
 from lookup.serializers.rows import ShownBadge, ShownTier, WholeProfile
 from lookup.shapes import addresses, sections, settings_schema
 from lookup.shapes.sections import SectionType
@@ -78,7 +67,13 @@ def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
         if content.is_plain:
             for row in rows[model]:
                 found[row.profile_id].lists[content.name].append(row)
-    _add_badges(found, rows[ProfileBadge], rows[CustomBadge])
+    custom = (
+        ShownBadge(row, "CUSTOM", name=row.name, image=row.image, icon_svg=row.icon_svg) for row in rows[CustomBadge]
+    )
+    for badge in sorted(
+        (*standard_badges(rows[ProfileBadge]), *custom), key=lambda badge: (badge.row.order, badge.row.pk)
+    ):
+        found[badge.row.profile_id].lists["badges"].append(badge)
     _add_sections(found, rows[Section], rows[GalleryItem])
 
 
@@ -99,13 +94,6 @@ def linked_of(user_ids: Collection[str]) -> dict[tuple[str, str], LinkedAccount]
     """Outside accounts by user and kind. 1 query."""
     rows = LinkedAccount.objects.filter(user__in=bulk.one_parameter(user_ids))
     return {(row.user_id, row.kind): row for row in rows.only("user", "kind", "external_id", "name")}
-
-
-def _add_badges(found: Mapping[str, WholeProfile], held: Collection[ProfileBadge], own: Iterable[CustomBadge]) -> None:
-    for shown in (*standard_badges(held), *custom_badges(own)):
-        found[shown.row.profile_id].lists["badges"].append(shown)
-    for one in found.values():
-        one.lists["badges"].sort(key=lambda badge: (badge.row.order, badge.row.pk))
 
 
 def standard_badges(rows: Collection[ProfileBadge]) -> Iterator[ShownBadge]:
@@ -143,14 +131,13 @@ def _tiers(badge: Badge, unlocked: tuple[int, ...], selected: int | None) -> tup
     )
 
 
-def custom_badges(rows: Iterable[CustomBadge]) -> Iterator[ShownBadge]:
-    for row in rows:
-        yield ShownBadge(row, "CUSTOM", name=row.name, image=row.image, icon_svg=row.icon_svg)
-
-
 def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pictures: Iterable[GalleryItem]) -> None:
     """Enabled sections whose configuration is valid, and the pictures of those and of no section."""
-    shown = [row for row in rows if row.is_enabled and _fill(row)]
+    shown = []
+    for row in rows:
+        if row.is_enabled and (config := sections.filled(row.type, row.config)) is not None:
+            row.config = config
+            shown.append(row)
     places = {row.pk: place for place, row in enumerate(shown) if row.type == SectionType.GALLERY}
     items: dict[str | None, list[GalleryItem]] = defaultdict(list)
     for picture in sorted(pictures, key=lambda picture: places.get(picture.section_id or "", len(places) + len(shown))):
@@ -161,13 +148,6 @@ def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pi
     for row in shown:
         one = found[row.profile_id]
         one.lists["sections"].append(_section(row, one, items[row.pk], catalogues))
-
-
-def _fill(row: Section) -> bool:
-    """Complete the configuration of the row; return whether the row may be shown."""
-    config = sections.filled(row.type, row.config)
-    row.config = config if config is not None else row.config
-    return config is not None
 
 
 Catalogues = dict[str, dict[Any, Model]]
@@ -197,7 +177,8 @@ def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogu
     known = catalogues.get(row.type, {})
     extra: Json = dict(row.config)
     for name, include in _ROW_IDS[row.type].items():
-        extra[name] = _kept(row.config[name], one.lists[include])
+        shown = {listed.pk for listed in one.lists[include]}
+        extra[name] = [pk for pk in row.config[name] if pk in shown]
     if row.type == SectionType.GALLERY:
         extra["items"] = items
     elif row.type == SectionType.MUSIC:
@@ -216,8 +197,3 @@ def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogu
         "enabled": True,
         **extra,
     }
-
-
-def _kept(ids: Iterable[str], rows: Iterable[Widget | Project]) -> list[str]:
-    known = {row.pk for row in rows}
-    return [pk for pk in ids if pk in known]

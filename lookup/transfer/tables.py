@@ -10,15 +10,7 @@ from django.db.models import Model
 
 from lookup.documents import registry
 from lookup.documents.registry import ContentList
-from lookup.models import (
-    Audio,
-    Background,
-    CustomBadge,
-    GalleryItem,
-    Link,
-    ProfileBadge,
-    Section,
-)
+from lookup.models import Audio, Background, CustomBadge, GalleryItem, Link, ProfileBadge, Section
 from lookup.serializers.fields import AssetFacts
 from lookup.shapes import sections
 from lookup.shapes.sections import SectionType

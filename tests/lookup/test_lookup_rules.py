@@ -21,13 +21,7 @@ from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory
 from tests.factories.lookup import main_profile, shown
 from tests.lookup import answers, expected
-from tests.lookup.answers import (
-    INCLUDES,
-    NOT_FOUND,
-    PRIVATE,
-    TYPE_INVALID,
-    VALUE_INVALID,
-)
+from tests.lookup.answers import INCLUDES, NOT_FOUND, PRIVATE, TYPE_INVALID, VALUE_INVALID
 from tests.lookup.filled import ADA, BASE, BEN, Filled
 
 CHAT_ID = "80351110224678912"

@@ -17,9 +17,7 @@ from lookup.documents import registry
 from lookup.editing import content, profiles
 from lookup.shapes import sections, settings_schema
 from lookup.social import comments
-from tests.factories.lookup import (
-    main_profile,
-)
+from tests.factories.lookup import main_profile
 from tests.lookup.test_transfer_errors import problems_of
 from tests.lookup.transfer_files import export, load
 from tests.lookup.transfer_line import changed, line, put, text_of

@@ -15,24 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from accounts import bans
 from accounts.models import AuditEvent, User
 from lookup.documents import documents
-from lookup.models import (
-    Profile,
-    ProfileDocument,
-)
+from lookup.models import Profile, ProfileDocument
 from lookup.transfer import exporting
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import CommentFactory
 from tests.lookup.transfer_files import export, exported, lines_of, load, looked_up
-from tests.lookup.transfer_line import (
-    AUTHOR,
-    PROFILE,
-    USER,
-    comment,
-    line,
-    normal,
-    second,
-    text_of,
-)
+from tests.lookup.transfer_line import AUTHOR, PROFILE, USER, comment, line, normal, second, text_of
 
 pytestmark = pytest.mark.django_db
 
