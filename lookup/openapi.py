@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -18,12 +18,6 @@ from lookup.serializers import current, earlier
 from lookup.shapes.settings_schema import FIELDS
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-
-
-class Described(Protocol):
-    """A decorator of a view or of its handler."""
-
-    def __call__(self, target: Target, /) -> Target: ...
 
 
 class CurrentLookupSerializer(serializers.Serializer[Any]):
@@ -41,8 +35,7 @@ ONLY_TRUE = "Only the exact string `true` enables it."  # said of each switch
 
 
 def _true(name: str, description: str) -> OpenApiParameter:
-    words = f"{description} {ONLY_TRUE}"
-    return OpenApiParameter(name, OpenApiTypes.BOOL, default=False, description=words)
+    return OpenApiParameter(name, OpenApiTypes.BOOL, default=False, description=f"{description} {ONLY_TRUE}")
 
 
 _BASIC = OpenApiExample(
@@ -125,7 +118,7 @@ def _earlier_errors(*errors: Any) -> dict[int, OpenApiResponse]:
     return openapi.error_responses(*errors, *as_404, *openapi.COMMON_ERRORS)
 
 
-def _earlier_lookup(by: str, schema: dict[str, Any]) -> Described:
+def _earlier_lookup(by: str, schema: dict[str, Any]) -> Callable[[Target], Target]:
     return extend_schema(
         operation_id=f"lookup_{by}",
         summary=f"Look up a user by {by}, earlier form",
@@ -142,7 +135,7 @@ uid_lookup = _earlier_lookup("uid", {"type": "string", "pattern": "^[0-9]+$"})
 _LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 10})
 
 
-def board(name: str, ranked_by: str) -> Described:
+def board(name: str, ranked_by: str) -> Callable[[Target], Target]:
     described = extend_schema(
         operation_id=f"leaderboard_{name}",
         summary=f"Users ranked by {ranked_by}",

@@ -1,12 +1,13 @@
 """URLs of the endpoints, and of the pages: every name that is not reserved, so they come after all other URLs."""
 
 from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
 from lookup.views import api, discussion, people, profile_page
 
 
-class NameConverter:
+class NameConverter(StringConverter):
     """A username or an alias; never a reserved word, which names a path of the service or may do so later."""
 
     regex = NAME_REGEX
@@ -17,20 +18,11 @@ class NameConverter:
             raise ValueError
         return value
 
-    def to_url(self, value: str) -> str:
-        return value
 
-
-class LinkIdConverter:
+class LinkIdConverter(StringConverter):
     """The id of a link or a comment."""
 
     regex = "[0-9a-f]{32}"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 register_converter(NameConverter, "name")

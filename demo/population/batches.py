@@ -19,7 +19,7 @@ from demo.population.profile_pages import Page
 from demo.population.rows import Rows
 from demo.population.talk import Talk
 from infrastructure.databases import bulk
-from lookup.documents import documents, queries, rendering
+from lookup.documents import documents, queries
 from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
 from lookup.shapes.sections import SectionType
@@ -196,7 +196,7 @@ def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> Non
         user = one.profile.user
         rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
         if one.profile.is_main:
-            columns = {**rendering.user_columns(one), **counters[user.pk]}
+            columns = {**documents.user_columns(one), **counters[user.pk]}
             rows.add(bulk.build(UserDocument, user_id=user.pk, uid=user.uid, profile_id=one.profile.pk, **columns))
 
 

@@ -12,7 +12,7 @@ from django.db.models import Model, QuerySet
 
 from accounts.models import User
 from infrastructure.databases import bulk
-from lookup.documents import counters, documents, queries, rendering
+from lookup.documents import counters, documents, queries
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
 
@@ -113,7 +113,7 @@ def _of_profile(
         for column, value in documents.rendered(one).items():
             if getattr(stored, column) != value:
                 yield Difference("profile", one.profile.pk, column)
-        for column, value in rendering.user_columns(one).items() if of_user else ():
+        for column, value in documents.user_columns(one).items() if of_user else ():
             if getattr(of_user, column) != value:
                 yield Difference("profile", one.profile.pk, column)
 

@@ -16,19 +16,26 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from rest_framework.serializers import Serializer
 
 from accounts.models import User
+from infrastructure import timestamps
 from infrastructure.databases import bulk
 from infrastructure.requests import compiled_serializer, request_context
+from infrastructure.requests.api_json import json_text
 from infrastructure.settings_cache import from_settings
 from lookup import serializers, shapes
-from lookup.documents import queries, registry, rendering
+from lookup.documents import queries, registry
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.models import Profile, ProfileDocument, UserDocument
+from lookup.serializers.current import AliasSerializer, ProfileSerializer, UserSerializer
+from lookup.serializers.earlier import BoardUserSerializer, EarlierUserSerializer
 from lookup.serializers.rows import WholeProfile
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
+_PROFILE, _USER = ProfileSerializer(), UserSerializer()
+_EARLIER, _BOARD = EarlierUserSerializer(), BoardUserSerializer()
 _COLUMNS = (
     *("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", "leaderboard_digest"),
     *TEXTS,
@@ -45,8 +52,8 @@ def fingerprint() -> str:
 @functools.cache
 def forms() -> str:
     """Return a digest of the code that documents are rendered by. Every process of a release gets an equal one."""
-    modules = (compiled_serializer, queries, registry, rendering)
-    files = [Path(str(module.__file__)) for module in modules]
+    modules = (compiled_serializer, queries, registry)
+    files = [Path(__file__), *(Path(str(module.__file__)) for module in modules)]
     for package in (serializers, shapes):
         files += sorted(Path(package.__path__[0]).glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -78,7 +85,12 @@ def render(profile_ids: Iterable[str]) -> None:
     holds the locks of `lock`. A constant number of queries."""
     found = queries.load_profiles(sorted(profile_ids))
     bulk.update([_document(one) for one in found], _COLUMNS)
-    _rebuild_users(found)
+    of_users = []
+    for one in found:
+        if one.profile.is_main:
+            of_users.append(UserDocument(pk=one.profile.user_id))
+            vars(of_users[-1]).update(user_columns(one))
+    bulk.update(of_users, ["aliases", "badge_count"])
 
 
 @transaction.atomic
@@ -136,15 +148,54 @@ def _document(one: WholeProfile) -> ProfileDocument:
 
 
 def rendered(one: WholeProfile) -> dict[str, Any]:
-    """Return the columns of a profile's document."""
-    return {"fingerprint": fingerprint(), **rendering.columns(one)}
+    """Return the columns of a profile's document: what its rows say, in every form of the answers."""
+    user, head = one.profile.user, _USER.to_representation(one)
+    ends = user.plan_expires_at
+    board = _until_views(_BOARD.to_representation(one))
+    return {
+        "fingerprint": fingerprint(),
+        "is_main": one.profile.is_main,
+        "user_version": user.public_version,
+        "plan_ends": ends and timestamps.microseconds(ends),
+        "head": json_text(head),
+        "lapsed_head": json_text({**head, "premium": False, "imagehost": False}) if ends else "",
+        "avatar_path": one.avatar_path,
+        "mirrors_chat": one.mirrors_chat,
+        "profile_text": json_text(_PROFILE.of(one)),
+        **{
+            # Rows without `is_active` are always shown.
+            content.name: _list(
+                content.form, (row for row in one.lists[content.name] if getattr(row, "is_active", True))
+            )
+            for content in registry.LISTS.values()
+            if content.form is not None
+        },
+        "sections": json_text([registry.rendered_section(section) for section in one.lists["sections"]]),
+        "earlier": _until_views(_EARLIER.to_representation(one)),
+        "leaderboard": board,
+        "leaderboard_digest": hashlib.blake2b(board.encode(), digest_size=16).hexdigest(),
+    }
 
 
-def _rebuild_users(found: Collection[WholeProfile]) -> None:
-    changed = []
-    for one in found:
-        if one.profile.is_main:
-            document = UserDocument(pk=one.profile.user_id)
-            vars(document).update(rendering.user_columns(one))
-            changed.append(document)
-    bulk.update(changed, ["aliases", "badge_count"])
+def user_columns(one: WholeProfile) -> dict[str, Any]:
+    """Return the columns of the user's document that come from their main profile and their aliases."""
+    return {
+        "aliases": _list(AliasSerializer, one.aliases),
+        "badge_count": sum(badge.row.is_enabled for badge in one.lists["badges"]),
+    }
+
+
+@functools.cache
+def _form(serializer: type[Serializer[Any]]) -> Serializer[Any]:
+    """Return the one instance of a form: making it takes longer than rendering, which changes nothing in it."""
+    return serializer()
+
+
+def _list(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> str:
+    form = _form(serializer)
+    return json_text([form.to_representation(row) for row in rows])
+
+
+def _until_views(shown: dict[str, Any]) -> str:
+    """Return a JSON object up to the value of its last member, the number of views, which each request adds."""
+    return json_text(shown).removesuffix("0}")

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from infrastructure.databases import bulk
 from infrastructure.timestamps import milliseconds
-from lookup.documents import counters, queries, rendering
+from lookup.documents import counters, documents, queries
 from lookup.models import Alias, Asset, Comment, Profile, ProfileBadge, ProfileDocument, UserDocument
 from lookup.serializers.current import ProfileSerializer
 from lookup.serializers.fields import AssetFacts, Mirrored
@@ -243,7 +243,7 @@ def write_totals(lines: list[Line], claims: Claims, written: WrittenProfiles) ->
     for row in rows:
         row.profile_id = written.profiles[row.pk].pk
         if one := written.new.get(row.profile_id):
-            vars(row).update(rendering.user_columns(one))
+            vars(row).update(documents.user_columns(one))
     bulk.save(rows, held=set(held), columns=_DOCUMENT_COLUMNS)
 
 
