@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from accounts.plans import PREMIUM_PLANS, Plan
@@ -149,18 +150,19 @@ class WholeProfile:
     def alias_redirects(self) -> bool:
         return bool(self.aliases) and self.aliases[0].redirects
 
-    @property
+    @cached_property
     def about(self) -> Json:
         """Return the first ABOUT_ME section, or empty texts."""
         found = (section for section in self.lists["sections"] if section["type"] == SectionType.ABOUT_ME)
         return next(found, _NO_ABOUT)
 
-    @property
+    @cached_property
     def elsewhere(self) -> dict[str, str]:
         """Return the identifier of the first widget or visible link of each group of PLATFORMS, or ""."""
-        named = [(widget.platform, widget.identifier) for widget in self.lists["widgets"]]
-        named += [(link.platform_id or link.platform_type, link.url) for link in self.lists["links"] if link.is_active]
+        shown = [link for link in self.lists["links"] if link.is_active]
+        named = [(widget.platform.lower(), widget.identifier) for widget in self.lists["widgets"]]
+        named += [((link.platform_id or link.platform_type).lower(), link.url) for link in shown]
         return {
-            name: next((value for platform, value in named if platform.lower() in platforms), "")
+            name: next((value for platform, value in named if platform in platforms), "")
             for name, platforms in _IN_LOWER_CASE.items()
         }
