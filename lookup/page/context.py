@@ -249,19 +249,17 @@ def _head(name: str, display_name: str, profile: Json) -> Head:
     said = profile["settings"]["metadataSettings"]
     wide = presenters.card(profile["metadataBanner"]) or presenters.card(profile["banner"])
     summary = " ".join((said["description"] or profile["description"]).split())
+    if len(summary) > MAX_SUMMARY:
+        summary = f"{summary[: MAX_SUMMARY - 1].rstrip()}…"
     return Head(
         title=said["title"] or (f"{display_name} (@{name})" if display_name != name else name),
-        summary=_cut(summary) or f"{display_name} on {settings.SITE_NAME}.",
+        summary=summary or f"{display_name} on {settings.SITE_NAME}.",
         canonical=f"{settings.BASE_URL}{reverse('profile_page', args=[name])}",
         image=wide or presenters.card(profile["avatar"]),
         is_wide=bool(wide),
         color=said["color"],
         favicon=presenters.image(profile["metadataFavicon"]),
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1].rstrip()}…"
 
 
 def viewer_of(page: ProfilePage, viewer: User, here: str, *, has_vote: bool = False) -> Viewer:

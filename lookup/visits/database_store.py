@@ -62,8 +62,12 @@ class DatabaseVisits:
         self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
 
     def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
-        user_id = view.user_id
-        hashes = [visitor.hashed(user_id, salt) for salt in self._salts_at(now)]
+        user_id, today = view.user_id, day_of(now)
+        if self._salts is None or self._salts[0] != today:
+            made, _ = VisitSalt.objects.get_or_create(day=today, defaults={"salt": new_salt()})
+            before = VisitSalt.objects.filter(day=today - DAY).values_list("salt", flat=True)
+            self._salts = today, [made.salt, *before]
+        hashes = [visitor.hashed(user_id, salt) for salt in self._salts[1]]
         if _is_counted(user_id, hashes, now):
             return False
         with transaction.atomic():
@@ -91,14 +95,6 @@ class DatabaseVisits:
     def fold(self, now: datetime) -> Folded:
         """Return an empty result: everything is in the tables already."""
         return Folded()
-
-    def _salts_at(self, now: datetime) -> list[str]:
-        today = day_of(now)
-        if self._salts is None or self._salts[0] != today:
-            made, _ = VisitSalt.objects.get_or_create(day=today, defaults={"salt": new_salt()})
-            before = VisitSalt.objects.filter(day=today - DAY).values_list("salt", flat=True)
-            self._salts = today, [made.salt, *before]
-        return self._salts[1]
 
 
 def _is_counted(user_id: str, hashes: Collection[str], now: datetime) -> bool:

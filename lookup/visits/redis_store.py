@@ -107,26 +107,17 @@ class RedisVisits:
         return self._fold_one(now) + self._fold_one(now)
 
     def _count(self, visitor: Visitor, view: View, today: date) -> int:
-        salts = self._salts_of(today)
-        seen = [f"{{visit}}:seen:{visitor.hashed(view.user_id, salt)}" for salt in salts]
-        by_day = f"{VIEW_DAY}{view.user_id}:{view.profile_id}:{view.day.isoformat()}:"
-        arguments = [
-            salts[0],
-            _milliseconds(ONCE_IN),
-            f"{VIEW}{view.user_id}",
-            secrets.token_hex(16),
-            by_day,
-            view.host,
-        ]
-        answer: int = self._count_view(keys=[_salt_key(today), seen[0], seen[-1], COUNTS], args=arguments)
-        return answer
-
-    def _salts_of(self, today: date) -> list[str]:
         if self._salts is None or self._salts[0] != today:
             keys = [_salt_key(today), _salt_key(today - DAY)]
             found = self._find_salts(keys=keys, args=[new_salt(), _milliseconds(SALT_LIFETIME)])
             self._salts = today, [salt.decode() for salt in found if salt is not None]
-        return self._salts[1]
+        salts = self._salts[1]
+        seen = [f"{{visit}}:seen:{visitor.hashed(view.user_id, salt)}" for salt in salts]
+        by_day = f"{VIEW_DAY}{view.user_id}:{view.profile_id}:{view.day.isoformat()}:"
+        once_in, counter = _milliseconds(ONCE_IN), f"{VIEW}{view.user_id}"
+        arguments = [salts[0], once_in, counter, secrets.token_hex(16), by_day, view.host]
+        answer: int = self._count_view(keys=[_salt_key(today), seen[0], seen[-1], COUNTS], args=arguments)
+        return answer
 
     def _fold_one(self, now: datetime) -> Folded:
         try:
