@@ -63,11 +63,12 @@ class DatabaseVisits:
 
     def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
         user_id, today = view.user_id, day_of(now)
-        if self._salts is None or self._salts[0] != today:
+        known = self._salts
+        if known is None or known[0] != today:
             made, _ = VisitSalt.objects.get_or_create(day=today, defaults={"salt": new_salt()})
             before = VisitSalt.objects.filter(day=today - DAY).values_list("salt", flat=True)
-            self._salts = today, [made.salt, *before]
-        hashes = [visitor.hashed(user_id, salt) for salt in self._salts[1]]
+            known = self._salts = today, [made.salt, *before]
+        hashes = [visitor.hashed(user_id, salt) for salt in known[1]]
         if _is_counted(user_id, hashes, now):
             return False
         with transaction.atomic():

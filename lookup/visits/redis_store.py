@@ -107,11 +107,12 @@ class RedisVisits:
         return self._fold_one(now) + self._fold_one(now)
 
     def _count(self, visitor: Visitor, view: View, today: date) -> int:
-        if self._salts is None or self._salts[0] != today:
+        known = self._salts
+        if known is None or known[0] != today:
             keys = [_salt_key(today), _salt_key(today - DAY)]
             found = self._find_salts(keys=keys, args=[new_salt(), _milliseconds(SALT_LIFETIME)])
-            self._salts = today, [salt.decode() for salt in found if salt is not None]
-        salts = self._salts[1]
+            known = self._salts = today, [salt.decode() for salt in found if salt is not None]
+        salts = known[1]
         seen = [f"{{visit}}:seen:{visitor.hashed(view.user_id, salt)}" for salt in salts]
         by_day = f"{VIEW_DAY}{view.user_id}:{view.profile_id}:{view.day.isoformat()}:"
         once_in, counter = _milliseconds(ONCE_IN), f"{VIEW}{view.user_id}"
