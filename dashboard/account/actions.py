@@ -24,7 +24,11 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
         user = users.rename(user=user, username=username, by=by)
         is_kept = keeps_old and old_username.upper() != username.upper()
         if is_kept:
-            _keep_name(user, old_username, by)
+            try:
+                aliases.add(user=user, name=old_username, by=by)
+            except ValidationError as error:
+                sentences = [f"{old_username} cannot be an alias: {message}" for message in error.messages]
+                raise ValidationError({"keeps_old": sentences}) from error
     notifications.send_after_commit(
         to=user,
         subject="Your username was changed",
@@ -32,14 +36,6 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
         context={"old_username": old_username, "is_kept": is_kept},
     )
     return user
-
-
-def _keep_name(user: User, name: str, by: User) -> None:
-    try:
-        aliases.add(user=user, name=name, by=by)
-    except ValidationError as error:
-        sentences = [f"{name} cannot be an alias: {message}" for message in error.messages]
-        raise ValidationError({"keeps_old": sentences}) from error
 
 
 @transaction.atomic

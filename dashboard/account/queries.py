@@ -153,8 +153,9 @@ def data_chunks(user: User, now: datetime) -> Iterator[bytes]:
     for name, rows, columns in _tables(user):
         yield f',\n"{name}":'.encode()
         yield from _array(_json(_values(row, columns)) for row in _all(rows))
+    by_or_on = Q(actor=user) | Q(object_type=user._meta.label_lower, object_id=user.pk)
     yield b',\n"events":'
-    yield from _array(_json(_event(event, user)) for event in _all(_events(user)))
+    yield from _array(_json(_event(event, user)) for event in _all(AuditEvent.objects.filter(by_or_on)))
     yield b',\n"profile":'
     yield next(exporting.lines(user_ids=[user.pk], hidden_too=True), b"null")
     yield b"}\n"
@@ -180,12 +181,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "folder_rules", rules, ("position", "kind", "pattern", "folder.name")
     yield "files", user.files.all(), _FILE
     yield "albums", user.imagehost_albums.all(), ("id", "title", "link", "file_ids", "created_at", "updated_at")
-    yield from _on_profiles(user)
-    yield from _with_apps(user)
-
-
-def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """Yield what the person did on profiles of other users, and what they uploaded for their own."""
+    # On profiles of other users, and for their own.
     comments = user.comments_written.select_related("user")
     yield "comments", comments, ("id", "user.username", "parent_id", "content", "created_at")
     yield "votes", user.votes_given.select_related("user"), ("user.username", "is_like", "created_at")
@@ -194,19 +190,11 @@ def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ..
     yield "reports", user.reports_made.select_related("user"), reports
     uploads = ("path", "mime", "width", "height", "duration", "size", "created_at")
     yield "uploads", user.assets.all(), uploads
-
-
-def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """Yield what apps did for the person."""
+    # What apps did for the person.
     uses = LastUse.objects.filter(user=user).select_related("application")
     yield "app_uses", uses, ("application.client_id", "used_at")
     records = RequestRecord.objects.filter(user=user).select_related("application")
     yield "app_requests", records, ("application.client_id", "moment", "kind", "outcome")
-
-
-def _events(user: User) -> QuerySet[AuditEvent]:
-    """Return actions of the user, and actions on the account."""
-    return AuditEvent.objects.filter(Q(actor=user) | Q(object_type=user._meta.label_lower, object_id=user.pk))
 
 
 def _event(event: AuditEvent, user: User) -> dict[str, object]:

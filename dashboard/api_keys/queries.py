@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -55,7 +56,8 @@ def state_of(key: ApiKey, now: datetime) -> State:
         return State("Expired", "danger", _callers_read(KeyExpired))
     if not key.permissions:
         return State("No permission", "warning", "This key has no permissions yet.")
-    if key.remaining_uses == 0 and not refills_now(key, now):
+    refill_at = refill_at_of(key)
+    if key.remaining_uses == 0 and (refill_at is None or refill_at > now):
         return State("Used up", "warning", _callers_read(UsageExceeded))
     if key.replaced_by_id is not None:
         return State("Replaced", "warning", "The key was replaced and works until it expires.")
@@ -66,11 +68,6 @@ def state_of(key: ApiKey, now: datetime) -> State:
 
 def _callers_read(error: type[ApiError]) -> str:
     return f"Its callers read “{error.error}”."
-
-
-def refills_now(key: ApiKey, now: datetime) -> bool:
-    refill_at = refill_at_of(key)
-    return refill_at is not None and refill_at <= now
 
 
 def refill_at_of(key: ApiKey) -> datetime | None:
@@ -191,8 +188,7 @@ def may_be_asked_for(rows: Iterable[PermissionRow]) -> list[str]:
     return [name for name in BY_REQUEST if name not in held | waiting]
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """Requests a minute."""
 
     key: int
@@ -216,22 +212,23 @@ class Event:
 def trail_of(key: ApiKey) -> list[Event]:
     """Return the audit trail of the key, the newest first. 1 query."""
     events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))
-    return [_event(event) for event in events.order_by("-created_at", "-pk")[:TRAIL_LENGTH]]
+    newest = events.order_by("-created_at", "-pk")[:TRAIL_LENGTH]
+    return [Event(VERBS.get(event.verb, event.verb), _detail(event), event) for event in newest]
 
 
-def _event(event: AuditEvent) -> Event:
-    data, detail = event.data, ""
+def _detail(event: AuditEvent) -> str:
+    data = event.data
     if "permission" in data:
-        detail = in_words(data["permission"])
-    elif event.verb == "api_key:renamed":
-        detail = f"The old name was “{data['old_name']}”." if data["old_name"] else "It had no name."
-    elif event.verb == "api_key:end_changed":
+        return in_words(data["permission"])
+    if event.verb == "api_key:renamed":
+        return f"The old name was “{data['old_name']}”." if data["old_name"] else "It had no name."
+    if event.verb == "api_key:end_changed":
         expires_at = data["expires_at"] and datetime.fromisoformat(data["expires_at"])
-        detail = f"It expires on {expires_at:%-d %B %Y}." if expires_at else "It does not expire."
-    elif event.verb == "api_key:rotated":
+        return f"It expires on {expires_at:%-d %B %Y}." if expires_at else "It does not expire."
+    if event.verb == "api_key:rotated":
         hours = data["overlap_hours"]
-        detail = f"By {data['new_prefix']}, " + (f"with {hours} h to change over." if hours else "at once.")
-    return Event(VERBS.get(event.verb, event.verb), detail, event)
+        return f"By {data['new_prefix']}, " + (f"with {hours} h to change over." if hours else "at once.")
+    return ""
 
 
 EXAMPLE_CHAT_ID = "80351110224678912"  # for owners without a linked chat account

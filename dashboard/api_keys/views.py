@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -132,31 +134,21 @@ def _made(
     return render(request, "dashboard/api_keys/made.html", context)
 
 
-@access.signed_in
-@require_POST
-def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
-    key = access.key_of(request, prefix)
-    return _done(request, key, "Key enabled.", lambda: actions.enable(key=key, by=request.user))
+def _button(sentence: str, act: Callable[..., object]) -> Callable[..., HttpResponseBase]:
+    """Return the view of a button without a confirmation page. `act`: an operation on the key."""
+
+    @access.signed_in
+    @require_POST
+    def press(request: SignedInRequest, /, prefix: str, **options: str) -> HttpResponse:
+        key = access.key_of(request, prefix)
+        return _done(request, key, sentence, lambda: act(key=key, by=request.user, **options))
+
+    return press
 
 
-@access.signed_in
-@require_POST
-def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
-    """Disable without a confirmation page, because `enable` undoes it."""
-    key = access.key_of(request, prefix)
-    return _done(request, key, "Key disabled until you enable it.", lambda: keys.disable(key=key, by=request.user))
-
-
-@access.signed_in
-@require_POST
-def give(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse:
-    key = access.key_of(request, prefix)
-    return _done(
-        request,
-        key,
-        "Permission added.",
-        lambda: actions.give_permission(key=key, permission=permission, by=request.user),
-    )
+enable = _button("Key enabled.", actions.enable)
+disable = _button("Key disabled until you enable it.", keys.disable)
+give = _button("Permission added.", actions.give_permission)
 
 
 @access.signed_in
@@ -174,7 +166,7 @@ def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
     if not key.allows(permission):
         raise Http404
     if request.method == "POST":
-        act = lambda: keys.withdraw_permission(key=key, permission=permission, by=request.user)  # noqa: E731
+        act = partial(keys.withdraw_permission, key=key, permission=permission, by=request.user)
         return _done(request, key, "Permission removed.", act)
     effects = [f"{queries.in_words(permission)}: the key loses this permission. Its callers read “API Key not found”."]
     if permission not in access_requests.SELF_SERVED:
