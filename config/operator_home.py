@@ -25,7 +25,7 @@ from imagehost.models import File, PreviewState, State
 from imagehost.storing import storage
 from imagehost.storing.storage import FolderStorage
 from lookup.models import Report
-from oidc_provider.log import totals
+from oidc_provider import request_log
 from oidc_provider.models import Application
 from presence import admin as presence_admin
 
@@ -121,7 +121,7 @@ def _storage(user: User, now: datetime) -> Panel:
 
 def _sign_ins(user: User, now: datetime) -> Panel:
     """Return the sign-ins. 1 query: of today, and of the days that this process has not counted yet."""
-    days = totals.sign_ins_by_day(now)
+    days = request_log.sign_ins_by_day(now)
     most = max(days.values()) or 1
     facts = [Fact(date_format(day, "D j F"), f"{count:,}", share=100 * count // most) for day, count in days.items()]
     headline = f"{sum(days.values()):,} in {len(days)} days"

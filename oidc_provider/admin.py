@@ -26,7 +26,6 @@ from accounts.admin.staff_actions import (
     staff_of,
 )
 from accounts.admin.users import UserAdmin
-from accounts.models import User
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application, Approval, SigningKey
@@ -112,15 +111,8 @@ class ApplicationAdmin(IssuingAdmin):
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
     fixed = (
-        "user",
-        "client_id",
-        "is_verified",
-        "suspended_at",
-        "suspension_reason",
-        "secret_changed_at",
-        "created",
-        "updated",
-        "current_logo",
+        *("user", "client_id", "is_verified", "suspended_at", "suspension_reason"),
+        *("secret_changed_at", "created", "updated", "current_logo"),
     )
     staff_actions = APPLICATION_ACTIONS
 
@@ -136,12 +128,8 @@ class ApplicationAdmin(IssuingAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return ("user", *(name for name in self.editable if name != "remove_logo"))
-        if self.has_change_permission(request, obj):
-            return (*self.editable, *self.fixed)
-        return (
-            *(name for name in self.editable if name not in {"logo_file", "remove_logo"}),
-            *self.fixed,
-        )
+        hidden = () if self.has_change_permission(request, obj) else ("logo_file", "remove_logo")
+        return (*(name for name in self.editable if name not in hidden), *self.fixed)
 
     def issue(self, request: HttpRequest, form: ApplicationForm) -> tuple[Application, str]:
         by, owner = staff_of(request), form.cleaned_data["user"]
@@ -151,13 +139,10 @@ class ApplicationAdmin(IssuingAdmin):
         return registered.application, registered.client_secret
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
-        if change:
-            self._change(staff_of(request), obj, form)
-        else:
+        if not change:
             super().save_model(request, obj, form, change)
-
-    def _change(self, by: User, application: Application, form: ApplicationForm) -> None:
-        values = form.arguments()
+            return
+        by, application, values = staff_of(request), obj, form.arguments()
         applications.change_redirect_urls(application=application, redirect_urls=values.pop("redirect_urls"), by=by)
         applications.change_scopes(application=application, scopes=values.pop("scopes"), by=by)
         applications.change_details(application=application, by=by, **values)
@@ -191,9 +176,6 @@ class HiddenAdmin(ReadOnlyAdmin):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return False
-
 
 class _TokenAdmin(OperationsAdmin):
     owners = ("user",)
@@ -215,15 +197,7 @@ class AccessTokenAdmin(_TokenAdmin):
 class RefreshTokenAdmin(_TokenAdmin):
     list_display = ("__str__", "user", "application", "scope", "created", "expires_at", "revoked")
     ordering = ("-expires_at", "-pk")
-    fields = readonly_fields = (
-        "user",
-        "application",
-        "scope",
-        "created",
-        "expires_at",
-        "revoked",
-        "token_family",
-    )
+    fields = readonly_fields = ("user", "application", "scope", "created", "expires_at", "revoked", "token_family")
     staff_actions = REFRESH_TOKEN_ACTIONS
 
 

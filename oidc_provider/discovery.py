@@ -17,7 +17,6 @@ from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.endpoints import Endpoint
 from oidc_provider.token import signing
 
-PRECONDITION_FAILED = HTTPStatus.PRECONDITION_FAILED
 _CONDITIONS = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
 PATHS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
@@ -60,28 +59,22 @@ def document() -> dict[str, Any]:
 
 
 def _document(request: Request, body: bytes) -> Answer:
-    """Return `body` with an ETag, cached and readable from any origin; 304 or 412 by the request's conditions."""
+    """Return `body` with an ETag, cached and readable from any origin; 304 or 412 by Django's rules (RFC 9110 §13)."""
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    refusal = _refusal(request, etag)
+    refusal = None
+    if not _CONDITIONS.isdisjoint(request.meta):
+        asked = HttpRequest()
+        asked.META, asked.method, asked.path = dict(request.meta), request.method, request.meta["PATH_INFO"]
+        refusal = get_conditional_response(asked, etag=etag)
     if refusal is None:
         answer = endpoints.answer(request, body, headers={"ETag": etag})
     else:
-        headers = {} if refusal == PRECONDITION_FAILED else {"ETag": etag}
-        answer = endpoints.answer(request, b"", refusal, headers)
+        headers = {} if refusal.status_code == HTTPStatus.PRECONDITION_FAILED else {"ETag": etag}
+        answer = endpoints.answer(request, b"", refusal.status_code, headers)
         del answer.headers["Content-Type"]
     answer.headers["Cache-Control"] = f"public, max-age={int(settings.DISCOVERY_CACHE_TIME.total_seconds())}"
     answer.headers["Access-Control-Allow-Origin"] = "*"
     return answer
-
-
-def _refusal(request: Request, etag: str) -> int | None:
-    """Return 304 or 412 by Django's rules of conditional requests (RFC 9110 §13), else None."""
-    if _CONDITIONS.isdisjoint(request.meta):
-        return None
-    asked = HttpRequest()
-    asked.META, asked.method, asked.path = dict(request.meta), request.method, request.meta["PATH_INFO"]
-    refusal = get_conditional_response(asked, etag=etag)
-    return refusal.status_code if refusal is not None else None
 
 
 class Discovery(Endpoint):

@@ -20,7 +20,7 @@ from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import content_security, request_context
 from infrastructure.requests.errors import NOTHING
 from infrastructure.requests.request_context import Answer, Request
-from oidc_provider.applications import clients
+from oidc_provider import client_requests, request_log
 from oidc_provider.errors import (
     MethodNotAllowed,
     ProtocolError,
@@ -28,16 +28,14 @@ from oidc_provider.errors import (
     SigningUnavailable,
     TemporarilyUnavailable,
 )
-from oidc_provider.log import request_log
-from oidc_provider.log.request_log import Note
 from oidc_provider.models import RequestKind
+from oidc_provider.request_log import Note
 
 logger = logging.getLogger(__name__)
 
 REQUEST_ID = "X-Request-Id"
 RETRY_HEADERS = frozenset({"Retry-After", "X-Retry-After"})
 TOO_MANY_REQUESTS = 429
-FAILURES = (ProtocolError, SigningUnavailable, OperationalError, InterfaceError)
 
 
 class _UncheckedView(View):
@@ -68,7 +66,7 @@ class Endpoint(_UncheckedView):
 
     def respond(self, request: Request) -> Answer:
         """Return the answer, also for errors: limit, handler, log, headers."""
-        with request_log.noting(self.kind) as note:
+        with request_log.Noting(self.kind) as note:
             answer = over_limit(request, self.endpoint, is_answered_uncounted=self.is_answered_uncounted)
             if answer is None:
                 answer = self.handled(request, note if self.is_for_apps else None)
@@ -83,13 +81,19 @@ class Endpoint(_UncheckedView):
         method = request.method.lower()
         try:
             if method not in self.http_method_names:
-                raise _not_allowed(self)
+                raise MethodNotAllowed(self.http_method_names)
             handler: Callable[[Request], Answer] = getattr(self, "get" if method == "head" else method)
             return handler(request)
-        except FAILURES as failure:
-            error = _protocol_error(failure)
+        except ProtocolError as raised:
+            error = raised
+        except SigningUnavailable as unavailable:
+            logger.error("%s", unavailable)
+            error = ServerError("The service cannot sign id_tokens at the moment. Try again later.")
+        except (OperationalError, InterfaceError):
+            logger.exception("The database does not answer.")
+            error = TemporarilyUnavailable("The service cannot reach its database at the moment. Try again.")
         if note is not None:
-            note.client_id = note.client_id or clients.claimed_client_id(request)
+            note.client_id = note.client_id or client_requests.claimed_client_id(request)
             note.fails(error.error, error.description)
         return error_answer(request, error)
 
@@ -104,7 +108,7 @@ class LimitedPage(_UncheckedView):
     kind: ClassVar[RequestKind] = RequestKind.ASKED
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        with request_log.noting(self.kind) as note:
+        with request_log.Noting(self.kind) as note:
             refused = over_limit(Request.of(request), self.endpoint)
             response = _refusal(request, refused) if refused else super().dispatch(request, *args, **kwargs)
             response.headers[REQUEST_ID] = note.request_id
@@ -112,11 +116,7 @@ class LimitedPage(_UncheckedView):
             return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return error_answer(Request.of(request), _not_allowed(self)).to_django()
-
-
-def _not_allowed(view: View) -> MethodNotAllowed:
-    return MethodNotAllowed(", ".join(name.upper() for name in view.http_method_names))
+        return error_answer(Request.of(request), MethodNotAllowed(self.http_method_names)).to_django()
 
 
 def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:
@@ -141,18 +141,11 @@ def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool =
             return None
         error = TemporarilyUnavailable("The service cannot count requests at the moment. Try again.")
         return error_answer(request, error)
-    return too_many_requests(request, seconds_left) if seconds_left else None
-
-
-def _protocol_error(failure: Exception) -> ProtocolError:
-    """Convert one of FAILURES."""
-    if isinstance(failure, ProtocolError):
-        return failure
-    if isinstance(failure, SigningUnavailable):
-        logger.error("%s", failure)
-        return ServerError("The service cannot sign id_tokens at the moment. Try again later.")
-    logger.error("The database does not answer.", exc_info=failure)
-    return TemporarilyUnavailable("The service cannot reach its database at the moment. Try again.")
+    if not seconds_left:
+        return None
+    body = b'{"message": "Too many requests. Please try again later."}'
+    seconds = str(seconds_left)
+    return answer(request, body, TOO_MANY_REQUESTS, {"X-Retry-After": seconds, "Retry-After": seconds})
 
 
 def prefers_json(request: HttpRequest) -> bool:
@@ -190,11 +183,3 @@ def error_answer(request: Request, error: ProtocolError) -> Answer:
     body = {"error": error.error, "error_description": error.description}
     request_context.failed(error.error)
     return answer(request, json.dumps(body).encode(), error.status, error.headers())
-
-
-def too_many_requests(request: Request, seconds_left: int) -> Answer:
-    """Return 429 (docs/spec/sign-in.md, "Errors")."""
-    body = json.dumps({"message": "Too many requests. Please try again later."}).encode()
-    return answer(
-        request, body, TOO_MANY_REQUESTS, {"X-Retry-After": str(seconds_left), "Retry-After": str(seconds_left)}
-    )

@@ -1,8 +1,9 @@
 """The errors of the protocol endpoints, with the words of RFC 6749, RFC 6750 and docs/spec/sign-in.md."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 from oidc_provider import lifetimes
 
@@ -112,10 +113,9 @@ class MethodNotAllowed(InvalidRequest):
         ),
     )
 
-    def __init__(self, allowed: str) -> None:
-        """`allowed`: the methods of the endpoint, as the header `Allow` has them."""
-        super().__init__(f"Use {allowed}.")
-        self.allowed = allowed
+    def __init__(self, methods: Iterable[str]) -> None:
+        self.allowed = ", ".join(methods).upper()
+        super().__init__(f"Use {self.allowed}.")
 
     def headers(self) -> dict[str, str]:
         return {"Allow": self.allowed}
@@ -332,10 +332,14 @@ class SigningUnavailable(Exception):
 APP_DISABLED = ("client_disabled", 403, "This app has been disabled.")  # an error page: its code, status and message
 
 
+@dataclass(eq=False)
 class ErrorPage(Exception):
     """An authorization request that is not answered at its redirect URL: a page for the user, JSON for a program."""
 
-    causes: Mapping[str, tuple[Cause, ...]] = MappingProxyType(
+    error: str
+    status: int
+    message: str
+    causes: ClassVar[Mapping[str, tuple[Cause, ...]]] = MappingProxyType(
         {
             "invalid_client": (
                 Cause(
@@ -382,17 +386,16 @@ class ErrorPage(Exception):
         }
     )
 
-    def __init__(self, error: str, status: int, message: str) -> None:
-        super().__init__(error)
-        self.error = error
-        self.status = status
-        self.message = message
 
-
+@dataclass(eq=False)
 class ErrorRedirect(Exception):
     """An error of an authorization request that the app receives at its redirect URL (RFC 6749 §4.1.2.1)."""
 
-    causes: Mapping[str, tuple[Cause, ...]] = MappingProxyType(
+    redirect_uri: str
+    error: str
+    description: str
+    state: str
+    causes: ClassVar[Mapping[str, tuple[Cause, ...]]] = MappingProxyType(
         {
             "invalid_request": (
                 Cause(
@@ -491,10 +494,3 @@ class ErrorRedirect(Exception):
             ),
         }
     )
-
-    def __init__(self, redirect_uri: str, error: str, description: str, state: str) -> None:
-        super().__init__(error)
-        self.redirect_uri = redirect_uri
-        self.error = error
-        self.description = description
-        self.state = state

@@ -1,19 +1,22 @@
-"""Deletes codes and tokens. Deleting is revoking."""
+"""Deletes codes and tokens, which revokes them, and what has expired."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from oauth2_provider.settings import oauth2_settings
 
 from accounts import audit
 from accounts.models import User
 from infrastructure.databases import batches
 from infrastructure.hashing import digest
-from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
+from oidc_provider.models import AccessToken, Application, Grant, PendingRequest, RefreshToken
 
 
 def revoke(token: str, application_id: int) -> None:
@@ -75,12 +78,22 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete expired codes and tokens in batches; return the number of rows. The models' querysets hold the rules."""
-    kinds = (
-        (Grant.objects.unused_past_use(now), "expires"),
-        (Grant.objects.used_past_use(now), "expires"),
-        (AccessToken.objects.past_use(now), "expires"),
-        (RefreshToken.objects.past_use(now), "expires_at"),
+    """Delete expired requests, codes and tokens in batches; return the number of rows.
+
+    Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognised.
+    Requests stay twice as long as they can be answered, so that the page of a late one can name the app.
+    """
+    family_lives = Exists(RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now))
+    used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
+    # A code is used before it expires: this condition leaves none out, and has an index.
+    latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
+    requested_until = now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME
+    kinds: tuple[tuple[QuerySet[Any], str], ...] = (
+        (Grant.objects.filter(used_at__isnull=True, expires__lte=now), "expires"),
+        (Grant.objects.filter(~family_lives, used_at__lte=used_until, expires__lte=latest_expiry), "expires"),
+        (AccessToken.objects.filter(expires__lte=now), "expires"),
+        (RefreshToken.objects.filter(~family_lives, expires_at__lte=now), "expires_at"),
+        (PendingRequest.objects.filter(created_at__lte=requested_until), "created_at"),
     )
     return sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in kinds)
 

@@ -28,21 +28,6 @@ def _suspending(app: Application) -> list[str]:
     ]
 
 
-def _restoring(app: Application) -> list[str]:
-    return [f"Sign-in with the app works again. {_users(app).capitalize()} who allowed it are not asked again."]
-
-
-def _verifying(app: Application) -> list[str]:
-    return [
-        f"The consent screen shows {app.name} as verified, and no longer warns about locked scopes.",
-        "A new name or a new logo also removes the verification.",
-    ]
-
-
-def _unverifying(app: Application) -> list[str]:
-    return [f"The consent screen shows {app.name} as not verified."]
-
-
 def _users(app: Application) -> str:
     return counted(app.approvals.count(), "user")
 
@@ -82,7 +67,9 @@ APPLICATION_ACTIONS: tuple[StaffAction, ...] = (
             "restore",
             "Restore {}",
             "{} works again.",
-            _restoring,
+            lambda app: [
+                f"Sign-in with the app works again. {_users(app).capitalize()} who allowed it are not asked again."
+            ],
             refused_if(lambda app: not app.is_suspended, "This app is not suspended."),
             is_harmless=True,
         ),
@@ -97,7 +84,10 @@ APPLICATION_ACTIONS: tuple[StaffAction, ...] = (
             "verify",
             "Verify {}",
             "{} is verified.",
-            _verifying,
+            lambda app: [
+                f"The consent screen shows {app.name} as verified, and no longer warns about locked scopes.",
+                "A new name or a new logo also removes the verification.",
+            ],
             refused_if(lambda app: app.is_verified, "This app is verified already."),
             is_harmless=True,
         ),
@@ -112,7 +102,7 @@ APPLICATION_ACTIONS: tuple[StaffAction, ...] = (
             "unverify",
             "Remove the verification of {}",
             "{} is no longer verified.",
-            _unverifying,
+            lambda app: [f"The consent screen shows {app.name} as not verified."],
             refused_if(lambda app: not app.is_verified, "This app is not verified."),
         ),
     ),
@@ -160,13 +150,6 @@ REFRESH_TOKEN_ACTIONS: tuple[StaffAction, ...] = (
 )
 
 
-def _unlocking(user: User, scope: str) -> list[str]:
-    return [
-        f"Their apps, today's and later ones, may register the scope {scope} ({SCOPES[scope].label}).",
-        "No app gets it automatically: the owner registers it, and users are asked.",
-    ]
-
-
 def _relocking(user: User, scope: str) -> list[str]:
     apps = Application.objects.filter(user=user).order_by("name", "pk")
     losing = [app.name for app in apps if scope in app.registered_scopes]
@@ -191,7 +174,10 @@ SCOPE_ACTIONS: tuple[StaffAction, ...] = (
             "unlock",
             "Unlock {scope} for {}",
             "{scope} is unlocked for {}.",
-            _unlocking,
+            lambda _, scope: [
+                f"Their apps, today's and later ones, may register the scope {scope} ({SCOPES[scope].label}).",
+                "No app gets it automatically: the owner registers it, and users are asked.",
+            ],
             refused_if(
                 lambda user, scope: scope in user.unlocked_scopes, "{scope} is unlocked for this person already."
             ),

@@ -83,7 +83,7 @@ def _nothing_is_left_over() -> None:
     from config.observability import access_log
     from config.operations import parallel_calls
     from infrastructure import limits
-    from oidc_provider.log import request_log
+    from oidc_provider import request_log
     from oidc_provider.token import signing
 
     limits._store.cache_clear()

@@ -21,7 +21,7 @@ from dashboard.client_apps.forms import FAILED, RequestFilter, TryForm
 from dashboard.client_apps.usage import COLUMNS, PERIODS, Figures
 from dashboard.client_apps.views import of_app
 from dashboard.forms import with_error_message
-from oidc_provider.log import request_log
+from oidc_provider import request_log
 from oidc_provider.models import OK, Application
 
 
@@ -33,11 +33,12 @@ def code_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     urls = application.redirect_urls
     chosen = request.GET.get("redirect_url", "")
     redirect_url = chosen if chosen in urls else urls[0]
-    samples = {sample.stack.name: sample for sample in code_samples.samples_of(application, redirect_url)}
+    stacks = {stack.name: stack for stack in STACKS}
+    stack = stacks.get(request.GET.get("stack", ""), STACKS[0])
     context = {
         "application": application,
         "stacks": STACKS,
-        "sample": samples.get(request.GET.get("stack", ""), samples[STACKS[0].name]),
+        "sample": code_samples.sample_of(stack, application, redirect_url),
         "redirect_url": redirect_url,
         "has_openid": "openid" in application.registered_scopes,
     }
@@ -144,7 +145,7 @@ def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
         "figures": figures,
         "periods": PERIODS.values(),
         "columns": COLUMNS.values(),
-        "table": _table(figures),
+        "table": [(row.begins_at, [row.counts[name] for name in COLUMNS]) for row in reversed(figures.rows)],
         "columns_and_totals": [(title, figures.total.counts[name]) for name, title in COLUMNS.items()],
         "chart": _chart(figures),
         "days_kept": settings.REQUEST_LOG_RETENTION.days,
@@ -194,11 +195,6 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
         "days_kept": settings.REQUEST_LOG_RETENTION.days,
     }
     return render(request, "dashboard/debugging/log.html", context)
-
-
-def _table(figures: Figures) -> list[tuple[object, list[int]]]:
-    """Return rows, the newest first: when a row begins, and its numbers."""
-    return [(row.begins_at, [row.counts[name] for name in COLUMNS]) for row in reversed(figures.rows)]
 
 
 def _chart(figures: Figures) -> Chart:

@@ -19,7 +19,7 @@ from dashboard.client_apps.redirect_editor import RedirectRow
 from dashboard.forms import Filter
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, logos
-from oidc_provider.applications.scopes import SCOPES, Scope
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application
 from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 
@@ -114,14 +114,6 @@ class AppForm(forms.Form):
 
     def chosen_scopes(self) -> list[str]:
         return [name for name in self._typed("scopes") if name in SCOPES]
-
-    def scope_choices(self) -> list[tuple[Scope, bool, bool]]:
-        """Return every scope, whether it is chosen, and whether the owner may choose it."""
-        chosen = self.chosen_scopes()
-        return [
-            (scope, scope.name in chosen, not scope.is_locked or scope.name in self.owner.unlocked_scopes)
-            for scope in SCOPES.values()
-        ]
 
     def _typed(self, name: str) -> list[str]:
         return [value.strip() for value in self[name].value() or [] if value.strip()]

@@ -6,8 +6,6 @@ server sends it, the owner's session replaces it.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 import secrets
@@ -20,17 +18,17 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
+from jwcrypto.common import base64url_decode, base64url_encode
 
 from accounts.models import User
 from dashboard.client_apps import error_guide
-from oidc_provider import lifetimes, revocation
+from oidc_provider import lifetimes, request_log, revocation
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.client_requests import Parameters
 from oidc_provider.errors import ProtocolError, ServerError, SigningUnavailable
-from oidc_provider.log import request_log
 from oidc_provider.models import Application, RequestKind
-from oidc_provider.parameters import Parameters
-from oidc_provider.token import claims, grants, signing
+from oidc_provider.token import operations, signing
 
 
 def callback_url(application: Application) -> str:
@@ -98,7 +96,7 @@ class LoginTest:
 def begin(application: Application, *, scopes: Sequence[str], prompt: str, mistake: str, now: datetime) -> LoginTest:
     """Return a new request; nothing is stored yet."""
     verifier = secrets.token_urlsafe(48)
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    challenge = base64url_encode(hashlib.sha256(verifier.encode()).digest())
     parameters = {
         "client_id": application.client_id,
         "redirect_uri": callback_url(application),
@@ -277,12 +275,7 @@ def _exchange(
         redirect_uri += "/"
     if under_way.mistake == "verifier":
         verifier = secrets.token_urlsafe(48)
-    form = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": redirect_uri,
-        "code_verifier": verifier,
-    }
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
     step.lines = [
         Line("POST", f"{settings.BASE_URL}{reverse('token')}", "From your server, as a form, never from the browser."),
         Line("Authorization", "Basic …", "Your client_id and client_secret. Here your session replaces the secret."),
@@ -291,11 +284,10 @@ def _exchange(
         Line("redirect_uri", redirect_uri, "The same string as in the authorization request."),
         Line("code_verifier", masked(verifier), "The secret behind the code_challenge."),
     ]
-    with request_log.noting(RequestKind.TRIED) as note:
+    with request_log.Noting(RequestKind.TRIED) as note:
         request_log.about(client_id=application.client_id)
         try:
-            parameters = Parameters(form, frozenset(), is_malformed=False)
-            answer = grants.exchange_own(parameters, now, application=application, owner=owner)
+            answer = operations.exchange_own(Parameters(form), now, application=application, owner=owner)
         except (ProtocolError, SigningUnavailable) as raised:
             error = raised if isinstance(raised, ProtocolError) else ServerError(_CANNOT_SIGN)
             note.fails(error.error, error.description)
@@ -334,7 +326,7 @@ def _userinfo(answer: dict[str, Any], id_claims: dict[str, Any], now: datetime) 
         Line("Authorization", f"Bearer {masked(answer['access_token'])}", "The access token; never in the URL."),
     ]
     try:
-        profile = claims.userinfo(claims.bearer(answer["access_token"], now))
+        profile = operations.userinfo(operations.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.fails("userinfo", error.error, error.description)
         return step
@@ -361,7 +353,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
     step = Step("Tokens revoked", "Only your consent remains after this test, under Connected apps.")
     revocation.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
-        claims.userinfo(claims.bearer(answer["access_token"], now))
+        operations.userinfo(operations.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.check(f"The access token is revoked: {error.error}", holds=error.error == "invalid_token")
     else:
@@ -372,8 +364,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
 def _decoded(token: str, part: int) -> dict[str, Any]:
     """Return a part of a JWT; empty where it is none."""
     try:
-        encoded = token.split(".")[part]
-        decoded = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
-    except (IndexError, ValueError, binascii.Error):
+        decoded = json.loads(base64url_decode(token.split(".")[part]))
+    except (IndexError, ValueError):
         return {}
     return decoded if isinstance(decoded, dict) else {}

@@ -1,19 +1,23 @@
-"""What the pages show of apps: users, last use, secret and activity."""
+"""What the pages show of apps: users, last use, secret, activity, and a preview of the consent screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
+from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from dashboard.client_apps import login_test
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
+from oidc_provider.applications import application_rules
+from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import (
     COUNTS_KEPT,
@@ -28,6 +32,8 @@ from oidc_provider.models import (
     RequestKind,
     UsageCount,
 )
+from oidc_provider.models.applications import MAX_NAME_LENGTH
+from oidc_provider.token.token_queries import Subject
 
 _TITLES = {
     "application:registered": "Registered",
@@ -76,13 +82,17 @@ class Entry:
 
 
 def entries_of(events: Iterable[AuditEvent], reader: User) -> list[Entry]:
-    return [_entry(event, reader) for event in events]
-
-
-def _entry(event: AuditEvent, reader: User) -> Entry:
-    title = _TITLES.get(event.verb, event.verb.partition(":")[2].replace("_", " ").capitalize())
-    address = event.address if event.actor_id == reader.pk else ""
-    return Entry(event.created_at, title, actor_of(event, reader), event.reason, address, _changes(event))
+    return [
+        Entry(
+            event.created_at,
+            _TITLES.get(event.verb, event.verb.partition(":")[2].replace("_", " ").capitalize()),
+            actor_of(event, reader),
+            event.reason,
+            event.address if event.actor_id == reader.pk else "",
+            _changes(event),
+        )
+        for event in events
+    ]
 
 
 def actor_of(event: AuditEvent, reader: User) -> str:
@@ -98,27 +108,20 @@ def _changes(event: AuditEvent) -> list[Change]:
     """Return the changes; empty where the event has none: the audit trail has rows of every release."""
     before, after = event.data.get("before"), event.data.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
-        return [_value(name, before, after) for name in sorted(after)]
+        return [
+            Change(LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
+            for name in sorted(after)
+        ]
     if isinstance(before, list) and isinstance(after, list):
-        return [_list(event.verb, before, after)]
+        label = "Scopes" if event.verb == "application:scopes_changed" else "Redirect URLs"
+        added = [value for value in after if value not in before]
+        return [Change(label, added=added, removed=[value for value in before if value not in after])]
     if event.verb == "application:registered":
         return [
             Change("Redirect URLs", added=list(event.data.get("redirect_urls", []))),
             Change("Scopes", added=list(event.data.get("scopes", []))),
         ]
     return []
-
-
-def _value(name: str, before: dict[str, Any], after: dict[str, Any]) -> Change:
-    return Change(LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
-
-
-def _list(verb: str, before: list[str], after: list[str]) -> Change:
-    return Change(
-        "Scopes" if verb == "application:scopes_changed" else "Redirect URLs",
-        added=[value for value in after if value not in before],
-        removed=[value for value in before if value not in after],
-    )
 
 
 RECENTLY = timedelta(days=7)
@@ -241,3 +244,54 @@ def _row(application: Application) -> AppRow:
 
 def _latest(times: list[datetime | None]) -> datetime | None:
     return max((at for at in times if at), default=None)
+
+
+def consent_screen(
+    *,
+    user: User,
+    name: str,
+    links: dict[str, str],
+    redirect_urls: Sequence[str],
+    scopes: Sequence[str],
+    existing: Application | None = None,
+    user_count: int = 0,
+) -> dict[str, Any]:
+    """Return the context of the preview's template. `existing`: the app that the form edits."""
+    application = Application(user=user, name=name[:MAX_NAME_LENGTH] or "Your app")
+    application.created = existing.created if existing else timezone.now()
+    application.is_verified = existing is not None and existing.is_verified and existing.name == name
+    refused = application_rules.link_problems(links)
+    for link, url in links.items():
+        setattr(application, link, "" if link in refused else url)  # a refused one may be javascript:
+    good = [url for url in redirect_urls if redirects.problem_of(url) is None]
+    return consent_page.context_of(
+        application,
+        scopes=in_order(scopes),
+        redirect_uri=good[0] if good else "",
+        user_count=user_count,
+        user=user,
+    )
+
+
+def claims_json(scope: Scope) -> str:
+    """Return an example of the claims of `scope`; empty for a scope without claims."""
+    given = _subject().claims([scope.name])
+    example = {name: given[name] for name in scope.claims}
+    return json.dumps(example, indent=2, ensure_ascii=False) if example else ""
+
+
+def _subject() -> Subject:
+    return Subject(
+        id="5b0f6a3c9d2e4f7a8b1c2d3e4f5a6b7c",
+        is_active=True,
+        uid=1,
+        username="ada",
+        display_name="Ada Example",
+        email="ada@mail.example",
+        is_email_verified=True,
+        picture=f"{settings.UPLOAD_CDN_URL}/demo/avatar-1.svg",
+        connections=[
+            {"type": "chat", "id": "268473310986240001", "name": "ada"},
+            {"type": "scrobbler", "id": "ada-listens", "name": "ada-listens"},
+        ],
+    )

@@ -31,7 +31,15 @@ class RedirectRow:
 
 def rows_of(urls: Sequence[str]) -> list[RedirectRow]:
     """Return one row for each of `urls`, which may be empty: an empty row is no mistake."""
-    return [_row(number, urls) for number, _ in enumerate(urls, start=1)]
+    rows = []
+    for number, url in enumerate(urls, start=1):
+        problem = redirects.problem_of(url) if url else ""
+        first = urls.index(url) + 1
+        if url and not problem and first < number:
+            problem = f"This URL is in row {first} already; remove one of the two."
+        advice = _advice(url, urls) if url and not problem else ""
+        rows.append(RedirectRow(number, url, problem or "", advice))
+    return rows
 
 
 def blank(rows: Sequence[RedirectRow]) -> list[RedirectRow]:
@@ -44,19 +52,6 @@ def slash_pairs(urls: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of `urls` that differ only by a slash at the end: without it, with it."""
     known = set(urls)
     return [(url, f"{url}/") for url in urls if f"{url}/" in known]
-
-
-def _row(number: int, urls: Sequence[str]) -> RedirectRow:
-    url = urls[number - 1]
-    if not url:
-        return RedirectRow(number, url)
-    problem = redirects.problem_of(url) or _repeated(number, urls)
-    return RedirectRow(number, url, problem, "" if problem else _advice(url, urls))
-
-
-def _repeated(number: int, urls: Sequence[str]) -> str:
-    first = urls.index(urls[number - 1]) + 1
-    return f"This URL is in row {first} already; remove one of the two." if first < number else ""
 
 
 def _advice(url: str, urls: Sequence[str]) -> str:
@@ -114,15 +109,11 @@ def explain(sent: str, registered: Sequence[str]) -> Difference | None:
     if not registered or redirects.is_registered(sent, registered):
         return None
     comparable = [redirects.at_port_of(url, sent) for url in registered]
-    beginning = sent[: redirects.MAX_LENGTH]  # the comparison takes the product of the lengths
-    nearest = max(comparable, key=lambda url: (_kinship(beginning, url), -comparable.index(url)))
-    position = next((at for at, (a, b) in enumerate(zip(sent, nearest, strict=False)) if a != b), None)
-    at = min(len(sent), len(nearest)) if position is None else position
+    beginning = sent[: redirects.MAX_LENGTH].casefold()  # the comparison takes the product of the lengths
+    nearest = max(comparable, key=lambda url: SequenceMatcher(None, beginning, url.casefold(), autojunk=False).ratio())
+    differing = (at for at, (a, b) in enumerate(zip(sent, nearest, strict=False)) if a != b)
+    at = next(differing, min(len(sent), len(nearest)))
     return Difference(sent, nearest, at, _reasons(sent, nearest))
-
-
-def _kinship(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio()
 
 
 def _reasons(sent: str, registered: str) -> list[str]:

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from django.conf import settings
 from django.utils.safestring import SafeString
@@ -27,8 +28,7 @@ MARK = "mark"  # the name of the logo without a button around it
 _LOGO = Path(settings.BASE_DIR, "static/img/logo.svg")
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     title: str
     use: str
     ground: str
@@ -36,8 +36,7 @@ class Variant:
     text: str
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """Pixels. `text`: of the font."""
 
     mark: int
@@ -145,8 +144,7 @@ def buttons() -> Mapping[str, Button]:
     return MappingProxyType({button.name: button for button in found})
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     svg: str
     etag: str
 
@@ -159,19 +157,15 @@ def picture(name: str) -> Picture:
 @functools.lru_cache(maxsize=64)
 def _picture(name: str, text: str) -> Picture:
     """Return the SVG. `text`: of the button, for the cache."""
-    svg = _logo() if name == MARK else _drawn(buttons()[name])
+    logo = _LOGO.read_text(encoding="utf-8")
+    svg = logo if name == MARK else _drawn(buttons()[name], logo)
     return Picture(svg, f'"{blake2b(svg.encode(), digest_size=12).hexdigest()}"')
 
 
-@functools.cache
-def _logo() -> str:
-    return _LOGO.read_text(encoding="utf-8")
-
-
-def _drawn(button: Button) -> str:
+def _drawn(button: Button, logo: str) -> str:
     size, colours = SIZES[button.height], button.variant
     place = size.padding if button.has_text else (button.height - size.mark) // 2
-    mark = base64.b64encode(_logo().encode()).decode()
+    mark = base64.b64encode(logo.encode()).decode()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{button.width}" height="{button.height}" '
         f'viewBox="0 0 {button.width} {button.height}" role="img" aria-label="{label_html()}">',

@@ -12,7 +12,7 @@ from django.db.models.functions import TruncDay
 
 from dashboard.client_apps import error_guide
 from dashboard.client_apps.error_guide import ErrorGuide
-from oidc_provider.models import OK, Application, RequestKind, RequestRecord
+from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application, RequestKind, RequestRecord
 
 MOST_REQUESTS = 500  # that the log shows
 REFUSED = "access_denied"  # by the user: not an error
@@ -84,7 +84,6 @@ class ErrorCount:
     code: str
     endpoint: str
     count: int
-    guide: ErrorGuide | None
 
 
 @dataclass
@@ -95,7 +94,7 @@ class Figures:
     rows: list[Row]
     total: Row
     user_count: int
-    errors: list[ErrorCount] = field(default_factory=list)
+    errors: list[ErrorCount]
 
     @property
     def is_empty(self) -> bool:
@@ -108,7 +107,9 @@ def figures(application: Application, period: Period, now: datetime) -> Figures:
     rows = {start: Row(start) for start in starts}
     total = Row(starts[0])
     errors: Counter[tuple[str, str]] = Counter()
-    for at, kind, outcome, count in _counts(application, period, starts[0]):
+    counts = application.usage_counts.filter(hour__gte=starts[0]).order_by()
+    unit = TruncDay("hour") if period.step >= timedelta(days=1) else "hour"
+    for at, kind, outcome, count in counts.values_list(unit, "kind", "outcome").annotate(Sum("count")):
         rows[min(at, starts[-1])].add(kind, outcome, count)  # another host's clock may be ahead of ours
         total.add(kind, outcome, count)
         if outcome not in {OK, REFUSED}:
@@ -118,19 +119,8 @@ def figures(application: Application, period: Period, now: datetime) -> Figures:
         list(rows.values()),
         total,
         application.last_uses.filter(used_at__gte=now - period.length).count(),
-        [
-            ErrorCount(code, endpoint, count, error_guide.explain(endpoint=endpoint, code=code))
-            for (code, endpoint), count in sorted(errors.items(), key=lambda item: (-item[1], item[0]))
-        ],
+        [ErrorCount(*key, count) for key, count in sorted(errors.items(), key=lambda item: (-item[1], item[0]))],
     )
-
-
-def _counts(application: Application, period: Period, since: datetime) -> list[tuple[datetime, str, str, int]]:
-    counts = application.usage_counts.filter(hour__gte=since).order_by()
-    unit = "day" if period.step >= timedelta(days=1) else "hour"
-    if unit == "day":
-        counts = counts.annotate(day=TruncDay("hour"))
-    return list(counts.values_list(unit, "kind", "outcome").annotate(Sum("count")))
 
 
 @dataclass(frozen=True)
@@ -152,12 +142,9 @@ _WITH_SUBJECT = frozenset(RequestKind) - {RequestKind.ASKED, RequestKind.SHOWN, 
 
 def codes_of(application: Application, now: datetime) -> list[str]:
     """Return the errors in the log. 1 query."""
-    records = (
-        application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
-        .failed()
-        .order_by("outcome")
-    )
-    return list(records.values_list("outcome", flat=True).distinct())
+    records = application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
+    codes = records.exclude(outcome=OK).order_by("outcome").values_list("outcome", flat=True)
+    return list(codes.distinct())
 
 
 def requests_of(
@@ -166,12 +153,12 @@ def requests_of(
     """Return the newest requests, at most MOST_REQUESTS. `is_ok` None, empty strings: all of them. 1 query."""
     records = application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
     if endpoint:
-        records = records.of_endpoint(endpoint)
+        records = records.filter(kind__in=KINDS_OF_ENDPOINTS[endpoint])
     if is_ok is not None:
-        records = records.filter(outcome=OK) if is_ok else records.failed()
+        records = records.filter(outcome=OK) if is_ok else records.exclude(outcome=OK)
     if code:
         records = records.filter(outcome=code)
-    return [_logged(record) for record in records.newest_first()[:MOST_REQUESTS]]
+    return [_logged(record) for record in records.order_by("-moment", "-pk")[:MOST_REQUESTS]]
 
 
 def _logged(record: RequestRecord) -> LoggedRequest:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.http import SignedInRequest
 from dashboard import access, access_requests
-from dashboard.client_apps import actions, previews, queries, redirect_editor
+from dashboard.client_apps import actions, queries, redirect_editor
 from dashboard.client_apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameForm, NewAppForm, ResetForm
 from dashboard.client_apps.queries import AppRow
 from dashboard.forms import confirm, is_done, show_error, with_error_message
@@ -59,10 +59,16 @@ class ScopeRow:
 
 def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppRow | None = None) -> HttpResponse:
     """Show the form; `row`: the app that it edits. 2 queries for the scopes and the person's own values."""
-    asked = queries.scope_requests(request.user)
+    asked, chosen, unlocked = queries.scope_requests(request.user), form.chosen_scopes(), request.user.unlocked_scopes
     rows = [
-        ScopeRow(scope, is_chosen, is_available, asked.get(scope.name), previews.claims_json(scope))
-        for scope, is_chosen, is_available in form.scope_choices()
+        ScopeRow(
+            scope,
+            is_chosen=name in chosen,
+            is_available=not scope.is_locked or name in unlocked,
+            request=asked.get(name),
+            example=queries.claims_json(scope),
+        )
+        for name, scope in SCOPES.items()
     ]
     context = {
         "form": form,
@@ -85,7 +91,7 @@ def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None
     png = form.sent_logo()
     keeps_logo = row is not None and "removes_logo" not in request.POST
     return {
-        **previews.consent_screen(
+        **queries.consent_screen(
             user=request.user,
             name=str(form["name"].value() or "").strip(),
             links={name: str(form[name].value() or "").strip() for name in application_rules.LINKS},
@@ -140,7 +146,12 @@ def new(request: SignedInRequest) -> HttpResponse:
             return _secret_page(request, registered.application, registered.client_secret, is_new=True)
         except AlreadyRegistered:
             if request.user.applications.filter(client_id=client_id).exists():
-                return _made_before(request, client_id)
+                messages.info(
+                    request,
+                    "This form has created its app already. No second app was created. The secret was shown once; if "
+                    "you lost it, reset it.",
+                )
+                return redirect("application", client_id)
             form.refuse_deleted()
         except ValidationError as error:
             show_error(form, error)
@@ -160,15 +171,6 @@ def check_redirects(request: SignedInRequest) -> HttpResponse:
     urls = [url.strip() for url in request.POST.getlist("redirect_urls")[:50]]
     rows = redirect_editor.rows_of(urls)
     return JsonResponse({"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]})
-
-
-def _made_before(request: SignedInRequest, client_id: str) -> HttpResponse:
-    messages.info(
-        request,
-        "This form has created its app already. No second app was created. The secret was shown once; if you lost it, "
-        "reset it.",
-    )
-    return redirect("application", client_id)
 
 
 @access.signed_in

@@ -15,7 +15,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from dashboard.client_apps.code_colours import coloured
+from dashboard.client_apps.code_samples import coloured
 from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import button_kit, expansion, explorer
 from infrastructure.once import once

@@ -16,7 +16,8 @@ from django.utils import timezone
 from accounts import audit, users
 from accounts.models import User
 from oidc_provider import revocation
-from oidc_provider.applications import application_rules, scopes
+from oidc_provider.applications import application_rules
+from oidc_provider.applications.scopes import LOCKED_SCOPES, in_order
 from oidc_provider.models import Application, new_client_id
 
 
@@ -58,7 +59,7 @@ def register(
         user=owner,
         name=name,
         redirect_uris=" ".join(redirect_urls),
-        registered_scopes=_in_order(scopes),
+        registered_scopes=in_order(scopes),
         **links,
     )
     secret = application.set_new_secret(timezone.now())
@@ -89,7 +90,7 @@ def change_scopes(*, application: Application, scopes: Sequence[str], by: User |
     users.check_may_act_for(owner=owner, by=by)
     _check(owner, scopes=scopes)
     before = application.registered_scopes
-    after = _in_order(scopes)
+    after = in_order(scopes)
     if after != before:
         application.registered_scopes = after
         application.save(update_fields=["registered_scopes", "updated"])
@@ -186,7 +187,7 @@ def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
     owner = _locked_owner(owner)
     users.check_authority(user=owner, by=by)
     if scope not in owner.unlocked_scopes:
-        owner.unlocked_scopes = _in_order([*owner.unlocked_scopes, scope])
+        owner.unlocked_scopes = in_order([*owner.unlocked_scopes, scope])
         owner.save(update_fields=["unlocked_scopes"])
         audit.record("user:scope_unlocked", by=by, on=owner, reason=reason, scope=scope)
     return owner
@@ -249,10 +250,6 @@ def _locked_owner(owner: User) -> User:
     return User.objects.select_for_update(no_key=True).get(pk=owner.pk)
 
 
-def _in_order(names: Sequence[str]) -> list[str]:
-    return scopes.in_order(names)
-
-
 def _check(owner: User, **values: Any) -> None:
     problems = application_rules.problems(owner=owner, **values)
     if problems:
@@ -276,8 +273,8 @@ def _check_may_register(owner: User, client_id: str, by: User | None) -> None:
 
 
 def _check_locked_scope(scope: str) -> None:
-    if scope not in scopes.LOCKED_SCOPES:
-        raise ValidationError(f"{scope} is not a locked scope; these are: {', '.join(scopes.LOCKED_SCOPES)}.")
+    if scope not in LOCKED_SCOPES:
+        raise ValidationError(f"{scope} is not a locked scope; these are: {', '.join(LOCKED_SCOPES)}.")
 
 
 @transaction.atomic

@@ -84,13 +84,8 @@ class RegisteredScopes(BaseScopes):
     def get_all_scopes(self) -> dict[str, str]:
         return {scope.name: scope.label for scope in SCOPES.values()}
 
-    def get_available_scopes(
-        self, application: Application | None = None, request: Any = None, *args: Any, **kwargs: Any
-    ) -> list[str]:
-        """Return what the app registered. `request` (oauthlib's, untyped) is not used."""
+    def get_available_scopes(self, application: Application | None = None, *args: Any, **kwargs: Any) -> list[str]:
         return application.registered_scopes if application is not None else []
 
-    def get_default_scopes(
-        self, application: Application | None = None, request: Any = None, *args: Any, **kwargs: Any
-    ) -> list[str]:
+    def get_default_scopes(self, *args: Any, **kwargs: Any) -> list[str]:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,18 @@ class Permission:
 
 def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpResponse:
     """Return the consent page. Its Content-Security-Policy allows the form's redirect to this app."""
-    return _page(request, "oidc_provider/consent.html", pending, _context(pending, user))
+    application = pending.application
+    approved = Approval.objects.filter(user=user, application=application).values_list("scopes", flat=True).first()
+    context = context_of(
+        application,
+        scopes=pending.scopes,
+        redirect_uri=pending.redirect_uri,
+        user=user,
+        user_count=Approval.objects.filter(application=application).count(),
+        approved=approved or [],
+    )
+    context |= {"logo_url": logo_url(application), "pending_id": pending.pk}
+    return _page(request, "oidc_provider/consent.html", pending, context)
 
 
 def account_response(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
@@ -44,47 +56,22 @@ def _page(request: HttpRequest, template: str, pending: PendingRequest, context:
     return page
 
 
-def _context(pending: PendingRequest, user: User) -> dict[str, Any]:
-    application = pending.application
-    approved = Approval.objects.filter(user=user, application=application).values_list("scopes", flat=True).first()
-    return {
-        **_words(application, pending.scopes, pending.redirect_uri),
-        "logo_url": logo_url(application),
-        "user_count": Approval.objects.filter(application=application).count(),
-        "permissions": permissions(pending.scopes, approved or [], user),
-        "has_approved_before": bool(approved),
-        "pending_id": pending.pk,
-    }
-
-
-def preview(
-    application: Application, *, scopes: list[str], redirect_uri: str, user_count: int, user: User
+def context_of(
+    application: Application,
+    *,
+    scopes: list[str],
+    redirect_uri: str,
+    user: User,
+    user_count: int,
+    approved: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the context of the page for a `user` without approval.
+    """Return what the page shows of a request. `approved`: the scopes that `user` allowed before. 1 query.
 
-    `application` may be unsaved, `redirect_uri` empty; `scopes` are known ones.
+    For a preview `application` may be unsaved and `redirect_uri` empty. `scopes` are known ones.
     """
-    return {
-        **_words(application, scopes, redirect_uri),
-        "user_count": user_count,
-        "permissions": permissions(scopes, [], user),
-        "has_approved_before": False,
-    }
-
-
-def _words(application: Application, scopes: list[str], redirect_uri: str) -> dict[str, Any]:
     host, is_device = redirects.destination(redirect_uri) if redirect_uri else ("", False)
-    return {
-        "application": application,
-        "destination_host": host,
-        "destination_is_device": is_device,
-        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in scopes),
-    }
-
-
-def permissions(scopes: list[str], approved: list[str], user: User) -> list[Permission]:
     subject = token_queries.read_subject(user.pk)
-    return [
+    permissions = [
         Permission(
             label=SCOPES[name].label,
             description=SCOPES[name].description,
@@ -93,6 +80,15 @@ def permissions(scopes: list[str], approved: list[str], user: User) -> list[Perm
         )
         for name in scopes
     ]
+    return {
+        "application": application,
+        "destination_host": host,
+        "destination_is_device": is_device,
+        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in scopes),
+        "user_count": user_count,
+        "permissions": permissions,
+        "has_approved_before": bool(approved),
+    }
 
 
 def _values(shared: dict[str, Any], names: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -17,13 +16,12 @@ from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
 from accounts.models import User
-from infrastructure.databases import batches
 from infrastructure.hashing import digest, new_secret
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
+from oidc_provider.client_requests import Parameters
 from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Approval, Grant, PendingRequest
-from oidc_provider.parameters import Parameters
 from oidc_provider.token import signing
 
 
@@ -175,11 +173,6 @@ def return_url(pending: PendingRequest) -> str:
         except ErrorPage:
             return ""
     return error_url(refusal(pending))
-
-
-def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete expired requests in batches; return the number of rows."""
-    return batches.delete(PendingRequest.objects.past_use(now), by="created_at", after_batch=after_batch)
 
 
 def _error(pending: PendingRequest, error: str, description: str) -> ErrorRedirect:

@@ -17,11 +17,11 @@ from oauthlib.oauth2 import AuthorizationCodeGrant, AuthorizationEndpoint, Fatal
 from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
 
-from oidc_provider.applications import clients
+from oidc_provider import client_requests
 from oidc_provider.applications.scopes import parse
+from oidc_provider.client_requests import Parameters
 from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect
 from oidc_provider.models import Application
-from oidc_provider.parameters import Parameters
 
 if TYPE_CHECKING:
     from oauthlib.common import Request
@@ -99,7 +99,7 @@ class Server(AuthorizationEndpoint):
 
 
 class Backend(OAuthLibCore):
-    """OAUTH2_BACKEND_CLASS. Oauthlib gets parameters that `parameters` has parsed, and parses nothing."""
+    """OAUTH2_BACKEND_CLASS. Oauthlib gets parameters that `client_requests` has parsed, and parses nothing."""
 
     def validated(self, query: Parameters) -> Application:
         """Return the app of a valid query or body. ErrorPage, or ErrorRedirect if the redirect URL is valid."""
@@ -174,7 +174,7 @@ class Validator(OAuth2Validator):
     def _load_application(self, client_id: str, request: Request) -> Application | None:
         """1 query. The toolkit's own can also fetch metadata documents over HTTP."""
         if request.client is None:
-            request.client = Application.objects.filter(client_id=clients.lookup_id(client_id)).first()
+            request.client = Application.objects.filter(client_id=client_requests.lookup_id(client_id)).first()
         return request.client
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:

@@ -1,9 +1,13 @@
-"""GET and POST /api/auth/oauth2/authorize and the pages between it and the app."""
+"""GET and POST /api/auth/oauth2/authorize and the pages between it and the app, with redirects to allauth's pages."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
+from allauth.account.adapter import get_adapter
+from allauth.account.authentication import get_authentication_records
+from django.contrib.auth import logout
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -12,18 +16,17 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.models import User
 from accounts.sign_up import waiting_apps
 from infrastructure.requests.request_context import Request
-from oidc_provider import endpoints, lifetimes, parameters
-from oidc_provider.applications import clients
-from oidc_provider.authorize import consent_page, flows, login_redirects, validation
+from oidc_provider import client_requests, endpoints, lifetimes, redirects, request_log
+from oidc_provider.authorize import consent_page, flows, validation
 from oidc_provider.authorize.flows import AlreadyAnswered, Step, Visitor
+from oidc_provider.client_requests import Parameters
 from oidc_provider.endpoints import REQUEST_ID, LimitedPage, prefers_json
 from oidc_provider.errors import EndSessionRefused, ErrorPage, ErrorRedirect, InvalidRequest
-from oidc_provider.log import request_log
-from oidc_provider.log.request_log import Note
 from oidc_provider.models import PendingRequest, RequestKind
-from oidc_provider.parameters import Parameters
+from oidc_provider.request_log import Note
 
 CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site
 
@@ -35,18 +38,18 @@ class Authorize(LimitedPage):
     http_method_names = ["get", "post"]  # no HEAD: a prefetch must not make a code
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        request_log.about(client_id=clients.claimed_client_id(Request.of(request)))
-        return _answer(request, parameters.parse_query(request.META.get("QUERY_STRING", "")))
+        request_log.about(client_id=client_requests.claimed_client_id(Request.of(request)))
+        return _answer(request, client_requests.parse_query(request.META.get("QUERY_STRING", "")))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """OpenID Connect Core §3.1.2.1: the parameters are in the body; a query is not read."""
         value = Request.of(request)
         try:
-            query = parameters.parsed_body(value)
+            query = client_requests.parsed_body(value)
         except InvalidRequest as error:
-            request_log.about(client_id=clients.claimed_client_id(value))
+            request_log.about(client_id=client_requests.claimed_client_id(value))
             return error_page(request, ErrorPage(error.error, error.status, error.description))
-        request_log.about(client_id=clients.claimed_client_id(value))
+        request_log.about(client_id=client_requests.claimed_client_id(value))
         response = _answer(request, query)
         if response.status_code == 302:
             response.status_code = 303  # the browser goes on by GET
@@ -60,7 +63,7 @@ def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
         if "none" in prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:
             return _again_by_get(request, query)
         pending = flows.draft(application, query, now)
-        visitor = _noted(login_redirects.visitor_of(request))
+        visitor = _visitor_of(request)
         step = flows.next_step(pending, visitor)
         if "none" in prompt:
             flows.refuse_interaction(pending, step)
@@ -74,9 +77,7 @@ def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
         return deleted_page(request)
     except ErrorRedirect as error:
         return to_app(_noted_error_url(error))
-    response = to_step(request, pending, step)
-    login_redirects.remember_waiting(request, response, pending, query.get("login_hint"))
-    return response
+    return _remembering(request, _to_step(request, pending, step), pending, query.get("login_hint"))
 
 
 def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
@@ -93,7 +94,7 @@ def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
     """Continue a waiting request after login, and take the user's decision."""
-    with request_log.noting(RequestKind.ASKED) as note:
+    with request_log.Noting(RequestKind.ASKED) as note:
         pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
         if pending is None or not pending.is_open(timezone.now()):
             response = ended_page(request, pending)
@@ -113,7 +114,7 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
     now, decision = timezone.now(), request.POST.get("decision")
     try:
         flows.check_registration(pending)
-        visitor = _noted(login_redirects.visitor_of(request))
+        visitor = _visitor_of(request)
         step = flows.next_step(pending, visitor)
         if visitor and decision == "cancel":
             note.kind = RequestKind.DENIED
@@ -123,14 +124,14 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
             flows.use_up(pending, now)
             return leave(request, flows.finish(pending, visitor, now))
         if visitor and step is Step.CHOOSE_ACCOUNT:
-            note.leave_out()
+            note.client_id = ""  # not logged
             if decision != "continue":
                 return consent_page.account_response(request, pending)
             flows.keep_account(pending)
             return redirect("consent", pending.pk)
         if visitor is None or step is not Step.CONSENT:
-            note.leave_out()  # on the way to the login page, or back to it
-            return to_step(request, pending, step)
+            note.client_id = ""  # not logged: on the way to the login page, or back to it
+            return _to_step(request, pending, step)
         if decision == "allow":
             note.kind = RequestKind.APPROVED
             return leave(request, flows.allow(pending, visitor, now))
@@ -152,17 +153,48 @@ def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
     pending = PendingRequest.objects.filter(pk=pending_id).first()
     if pending is None or not pending.is_open(timezone.now()):
         return ended_page(request, pending)
-    response = redirect(login_redirects.switch_account(request, pending))
-    login_redirects.remember_waiting(request, response, pending, "")
-    return response
+    logout(request)
+    return _remembering(request, _to_step(request, pending, Step.LOG_IN), pending)
 
 
-def to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:
+def _visitor_of(request: HttpRequest) -> Visitor | None:
+    """Return the signed-in user with the time of the last authentication, second factors included; else None.
+
+    Logs the user.
+    """
+    if not isinstance(request.user, User):
+        return None
+    request_log.about(user_id=request.user.pk)
+    times = [float(record["at"]) for record in get_authentication_records(request, request.user) if "at" in record]
+    if times:
+        return Visitor(request.user, datetime.fromtimestamp(max(times), UTC))
+    return Visitor(request.user, request.user.last_login or request.user.created_at)
+
+
+def _to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:
+    """Redirect to the page of the step, which leads back to the waiting request.
+
+    A user without password and second factor cannot authenticate again: they are logged out, and log in.
+    """
+    waiting = reverse("consent", args=[pending.pk])
     if step is Step.LOG_IN:
-        return redirect(login_redirects.login_url(pending))
-    if step is Step.REAUTHENTICATE:
-        return redirect(login_redirects.reauthentication_url(request, pending))
-    return redirect(reverse("consent", args=[pending.pk]))
+        page = "account_login"
+    elif step is not Step.REAUTHENTICATE:
+        return redirect(waiting)
+    elif get_adapter().get_reauthentication_methods(request.user):
+        page = "account_reauthenticate"
+    else:
+        logout(request)
+        page = "account_login"
+    return redirect(f"{reverse(page)}?{urlencode({'next': waiting})}")
+
+
+def _remembering(
+    request: HttpRequest, response: HttpResponse, pending: PendingRequest, login_hint: str = ""
+) -> HttpResponse:
+    """Let the account pages redirect to the waiting app, and fill the login field. Return `response`."""
+    waiting_apps.add(request, response, form_action=redirects.form_action(pending.redirect_uri), login_hint=login_hint)
+    return response
 
 
 def leave(request: HttpRequest, url: str) -> HttpResponse:
@@ -184,46 +216,31 @@ def ended_page(request: HttpRequest, pending: PendingRequest | None) -> HttpResp
     """The error page of a request that was answered, has expired, or does not exist."""
     if pending is not None and pending.answered_at is not None:
         return answered_page(request, pending)
-    return _start_again_page(
+    if pending:
+        request_log.about(client_id=pending.application.client_id)
+        request_log.failed("expired", f"The sign-in did not end within {lifetimes.REQUEST}.")
+    return _error_html(
         request,
         pending,
         title="This sign-in took too long",
         message=f"A sign-in has to end within {lifetimes.REQUEST}. Nothing was shared. "
         "Please start again from the app.",
         code="expired",
-        description=f"The sign-in did not end within {lifetimes.REQUEST}.",
     )
 
 
 def answered_page(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
     """The error page of a request that was answered before."""
-    return _start_again_page(
+    request_log.about(client_id=pending.application.client_id)
+    request_log.failed("answered", "The sign-in was answered before.")
+    return _error_html(
         request,
         pending,
         title="Already answered",
         message="This sign-in was answered before, on this page or in another tab, and can be answered once. "
         "To sign in again, start again from the app.",
         code="answered",
-        description="The sign-in was answered before.",
     )
-
-
-def _start_again_page(
-    request: HttpRequest, pending: PendingRequest | None, *, title: str, message: str, code: str, description: str
-) -> HttpResponse:
-    """An error page with a link back to the app; `description` is for the log of requests."""
-    context = {
-        "title": title,
-        "message": message,
-        "code": code,
-        "return_url": flows.return_url(pending) if pending else "",
-        "application_name": pending.application.name if pending else "",
-        "request_id": request_log.request_id(),
-    }
-    if pending:
-        request_log.about(client_id=pending.application.client_id)
-        request_log.failed(code, description)
-    return render(request, "oidc_provider/error.html", context, status=400)
 
 
 def deleted_page(request: HttpRequest) -> HttpResponse:
@@ -239,24 +256,21 @@ def error_page(request: HttpRequest, error: ErrorPage, redirect_uri: str = "") -
         body = {"error": error.error, "error_description": error.message}
         response: HttpResponse = JsonResponse(body, status=error.status)
     else:
-        context = {
-            "title": "This sign-in cannot go on",
-            "message": error.message,
-            "code": error.error,
-            "return_url": "",
-            "application_name": "",
-            "request_id": request_log.request_id(),
-        }
-        response = render(request, "oidc_provider/error.html", context, status=error.status)
+        words = {"title": "This sign-in cannot go on", "message": error.message, "code": error.error}
+        response = _error_html(request, None, error.status, **words)
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _noted(visitor: Visitor | None) -> Visitor | None:
-    """Return the visitor, and log the user."""
-    if visitor is not None:
-        request_log.about(user_id=visitor.user.pk)
-    return visitor
+def _error_html(request: HttpRequest, pending: PendingRequest | None, status: int = 400, **words: str) -> HttpResponse:
+    """Return an error page, with a link back to the app of a waiting request."""
+    context = {
+        **words,
+        "return_url": flows.return_url(pending) if pending else "",
+        "application_name": pending.application.name if pending else "",
+        "request_id": request_log.request_id(),
+    }
+    return render(request, "oidc_provider/error.html", context, status=status)
 
 
 def _noted_error_url(error: ErrorRedirect) -> str:

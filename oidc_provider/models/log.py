@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
@@ -37,11 +37,8 @@ class RequestKind(models.TextChoices):
 
 KINDS_OF_ENDPOINTS: dict[str, tuple[RequestKind, ...]] = {
     "authorize": (
-        RequestKind.ASKED,
-        RequestKind.SHOWN,
-        RequestKind.APPROVED,
-        RequestKind.KEPT,
-        RequestKind.DENIED,
+        *(RequestKind.ASKED, RequestKind.SHOWN),
+        *(RequestKind.APPROVED, RequestKind.KEPT, RequestKind.DENIED),
     ),
     "token": (RequestKind.CODE, RequestKind.TRIED, RequestKind.REFRESH, RequestKind.TOKEN),
     "userinfo": (RequestKind.USERINFO,),
@@ -49,20 +46,6 @@ KINDS_OF_ENDPOINTS: dict[str, tuple[RequestKind, ...]] = {
     "revoke": (RequestKind.REVOKE,),
 }
 OK = "ok"
-
-
-class RequestRecordQuerySet(models.QuerySet["RequestRecord"]):
-    def of_endpoint(self, endpoint: str) -> RequestRecordQuerySet:
-        return self.filter(kind__in=KINDS_OF_ENDPOINTS[endpoint])
-
-    def failed(self) -> RequestRecordQuerySet:
-        return self.exclude(outcome=OK)
-
-    def newest_first(self) -> RequestRecordQuerySet:
-        return self.order_by("-moment", "-pk")
-
-    def past_use(self, now: datetime) -> RequestRecordQuerySet:
-        return self.filter(moment__lt=now - settings.REQUEST_LOG_RETENTION)
 
 
 class RequestRecord(models.Model):
@@ -80,8 +63,6 @@ class RequestRecord(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     network = models.CharField(max_length=43, blank=True)
     request_id = models.CharField(max_length=64)
-
-    objects = RequestRecordQuerySet.as_manager()
 
     class Meta:
         indexes = [
@@ -101,11 +82,6 @@ class RequestRecord(models.Model):
         return self.outcome == OK
 
 
-class UsageCountQuerySet(models.QuerySet["UsageCount"]):
-    def past_use(self, now: datetime) -> UsageCountQuerySet:
-        return self.filter(hour__lt=now - COUNTS_KEPT)
-
-
 class UsageCount(models.Model):
     """The number of requests of one kind and outcome in one hour. Counts are complete; records are not."""
 
@@ -114,8 +90,6 @@ class UsageCount(models.Model):
     kind = models.CharField(max_length=16, choices=RequestKind.choices)
     outcome = models.CharField(max_length=32)
     count = models.PositiveBigIntegerField()
-
-    objects = UsageCountQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -128,19 +102,12 @@ class UsageCount(models.Model):
         return f"{self.kind}, {self.outcome}: {self.count}"
 
 
-class LastUseQuerySet(models.QuerySet["LastUse"]):
-    def past_use(self, now: datetime) -> LastUseQuerySet:
-        return self.filter(used_at__lt=now - COUNTS_KEPT)
-
-
 class LastUse(models.Model):
     """When an app last signed a user in, refreshed tokens, or read the user's claims."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="last_uses")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     used_at = models.DateTimeField()
-
-    objects = LastUseQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["application", "user"], name="last_use_one_for_app_and_user")]

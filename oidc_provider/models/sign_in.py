@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractIDToken, AbstractRefreshToken
-from oauth2_provider.settings import oauth2_settings
 
 from oidc_provider.models.applications import Application
 
@@ -37,10 +37,6 @@ class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
     def with_app(self) -> PendingRequestQuerySet:
         """With the app, its owner, and whether it has a logo, without the picture."""
         return self.select_related("application__user", "application__logo").defer("application__logo__png")
-
-    def past_use(self, now: datetime) -> PendingRequestQuerySet:
-        """Kept twice as long as they can be answered, so that the page of a late one can name the app."""
-        return self.filter(created_at__lte=now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME)
 
 
 class PendingRequest(models.Model):
@@ -78,24 +74,6 @@ class PendingRequest(models.Model):
 # One sign-in has one `token_family`: its code, access tokens and refresh tokens.
 
 
-class GrantQuerySet(models.QuerySet["Grant"]):
-    def unused_past_use(self, now: datetime) -> GrantQuerySet:
-        """Codes that expired unused."""
-        return self.filter(used_at__isnull=True, expires__lte=now)
-
-    def used_past_use(self, now: datetime) -> GrantQuerySet:
-        """Used codes whose tokens have all expired; until then a replay must be recognised."""
-        used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
-        # A code is used before it expires: the second condition leaves none out, and has an index.
-        latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
-        return self.filter(~Exists(_live_refresh_tokens(now)), used_at__lte=used_until, expires__lte=latest_expiry)
-
-
-def _live_refresh_tokens(now: datetime) -> models.QuerySet[RefreshToken]:
-    """For a subquery: refresh tokens of the same family that have not expired."""
-    return RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now)
-
-
 class Grant(AbstractGrant):
     """An authorization code; `code` is its SHA-256. Used codes stay, so that a replay is recognised."""
 
@@ -105,7 +83,7 @@ class Grant(AbstractGrant):
     token_family = models.UUIDField(default=uuid.uuid4, editable=False)
     used_at = models.DateTimeField(null=True)
 
-    objects = GrantQuerySet.as_manager()
+    objects: ClassVar[models.Manager[Grant]] = models.Manager()
 
     class Meta:
         indexes = [
@@ -118,11 +96,6 @@ class Grant(AbstractGrant):
         return f"Code #{self.pk}"
 
 
-class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
-    def past_use(self, now: datetime) -> AccessTokenQuerySet:
-        return self.filter(expires__lte=now)
-
-
 class AccessToken(AbstractAccessToken):
     """An opaque access token; `token` stays empty, `token_checksum` is its SHA-256. Revoking deletes the row."""
 
@@ -131,7 +104,7 @@ class AccessToken(AbstractAccessToken):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     token_family = models.UUIDField(editable=False)
 
-    objects = AccessTokenQuerySet.as_manager()
+    objects: ClassVar[models.Manager[AccessToken]] = models.Manager()
 
     class Meta:
         indexes = [
@@ -141,12 +114,6 @@ class AccessToken(AbstractAccessToken):
 
     def __str__(self) -> str:
         return f"Access token #{self.pk}"
-
-
-class RefreshTokenQuerySet(models.QuerySet["RefreshToken"]):
-    def past_use(self, now: datetime) -> RefreshTokenQuerySet:
-        """Expired ones of an expired family; until then the reuse of a rotated one must be recognised."""
-        return self.filter(~Exists(_live_refresh_tokens(now)), expires_at__lte=now)
 
 
 class RefreshToken(AbstractRefreshToken):
@@ -159,7 +126,7 @@ class RefreshToken(AbstractRefreshToken):
     auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")
     expires_at = models.DateTimeField()
 
-    objects = RefreshTokenQuerySet.as_manager()
+    objects: ClassVar[models.Manager[RefreshToken]] = models.Manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_unique")]

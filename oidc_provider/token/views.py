@@ -3,20 +3,17 @@
 from django.utils import timezone
 
 from infrastructure.requests.request_context import Answer, Request
-from oidc_provider import endpoints, parameters, revocation
-from oidc_provider.applications import clients
-from oidc_provider.applications.clients import Credentials
+from oidc_provider import client_requests, endpoints, request_log, revocation
+from oidc_provider.client_requests import Credentials, Parameters
 from oidc_provider.endpoints import Endpoint
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
-from oidc_provider.log import request_log
 from oidc_provider.models import RequestKind
-from oidc_provider.parameters import Parameters
-from oidc_provider.token import claims, grants
+from oidc_provider.token import operations
 
 # By grant type: the kind in the request log, and the function that answers.
 GRANTS = {
-    "authorization_code": (RequestKind.CODE, grants.exchange),
-    "refresh_token": (RequestKind.REFRESH, grants.refresh),
+    "authorization_code": (RequestKind.CODE, operations.exchange),
+    "refresh_token": (RequestKind.REFRESH, operations.refresh),
 }
 
 
@@ -28,7 +25,7 @@ class Token(Endpoint):
     http_method_names = ["post"]
 
     def post(self, request: Request) -> Answer:
-        form = parameters.form_of(request)
+        form = client_requests.form_of(request)
         grant = GRANTS.get(form.get("grant_type"))
         if grant is not None:
             kind, respond = grant
@@ -36,7 +33,7 @@ class Token(Endpoint):
             response = respond(form, _credentials(request, form), timezone.now())
             return endpoints.answer(request, endpoints.compact(response))
         credentials = _credentials(request, form)
-        clients.authenticated_id(credentials)
+        client_requests.authenticated_id(credentials)
         if not form.get("grant_type"):
             raise InvalidRequest("Missing parameter: grant_type.")
         if form.get("grant_type") == "client_credentials":
@@ -52,11 +49,11 @@ class Introspect(Endpoint):
     http_method_names = ["post"]
 
     def post(self, request: Request) -> Answer:
-        form = parameters.form_of(request)
+        form = client_requests.form_of(request)
         credentials = _credentials(request, form)
-        description = claims.introspection(credentials, form.get("token"), timezone.now())
+        description = operations.introspection(credentials, form.get("token"), timezone.now())
         request_log.about(user_id=description.get("sub", ""))
-        parameters.required(form, "token")
+        client_requests.required(form, "token")
         return endpoints.answer(request, endpoints.compact(description))
 
 
@@ -68,9 +65,9 @@ class Revoke(Endpoint):
     http_method_names = ["post"]
 
     def post(self, request: Request) -> Answer:
-        form = parameters.form_of(request)
-        application_id = clients.authenticated_id(_credentials(request, form))
-        parameters.required(form, "token")
+        form = client_requests.form_of(request)
+        application_id = client_requests.authenticated_id(_credentials(request, form))
+        client_requests.required(form, "token")
         revocation.revoke(form.get("token"), application_id)
         return endpoints.answer(request, b"")
 
@@ -87,25 +84,25 @@ class UserInfo(Endpoint):
 
     def post(self, request: Request) -> Answer:
         in_header = _header_token(request)
-        in_body = parameters.form_of(request).get("access_token") if parameters.is_form(request) else ""
+        in_body = client_requests.form_of(request).get("access_token") if client_requests.is_form(request) else ""
         if in_header and in_body:
             raise InvalidRequest("Send the access token once.")
         return _claims(request, in_header or in_body)
 
 
 def _claims(request: Request, access_token: str) -> Answer:
-    found = claims.bearer(access_token, timezone.now())
+    found = operations.bearer(access_token, timezone.now())
     request_log.about(client_id=found.client_id, user_id=found.subject.id)
-    return endpoints.answer(request, endpoints.compact(claims.userinfo(found)))
+    return endpoints.answer(request, endpoints.compact(operations.userinfo(found)))
 
 
 def _header_token(request: Request) -> str:
-    scheme, _, token = clients.authorization(request).partition(" ")
+    scheme, _, token = client_requests.authorization(request).partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _credentials(request: Request, form: Parameters) -> Credentials:
     """Return the credentials, and log the claimed app."""
-    credentials = clients.credentials_of(clients.authorization(request), form)
-    request_log.about(client_id=clients.lookup_id(credentials.client_id))
+    credentials = client_requests.credentials_of(client_requests.authorization(request), form)
+    request_log.about(client_id=client_requests.lookup_id(credentials.client_id))
     return credentials

@@ -19,7 +19,7 @@ from lxml import html
 
 from accounts.models import JobRun
 from config import jobs, operator_home
-from oidc_provider.log import totals
+from oidc_provider import request_log
 from oidc_provider.models import OK, RequestKind, UsageCount
 from tests.factories.dashboard import AccessRequestFactory
 from tests.factories.imagehost import FileFactory
@@ -32,9 +32,9 @@ HelperWith = Callable[..., Client]
 
 @pytest.fixture(autouse=True)
 def _no_settled_days() -> Iterator[None]:
-    totals.forget()
+    request_log.forget_sign_ins()
     yield
-    totals.forget()
+    request_log.forget_sign_ins()
 
 
 def panels(browser: Client) -> dict[str, str]:
@@ -140,23 +140,23 @@ def test_sign_ins_are_counted_by_day(browser: Client) -> None:
         signed_in(now, 9, RequestKind.REFRESH)
         signed_in(now, 9, outcome="invalid_grant")
         signed_in(now - timedelta(days=7), 9)
-        assert list(totals.sign_ins_by_day(now).values()) == [0, 0, 0, 0, 0, 5, 7]
+        assert list(request_log.sign_ins_by_day(now).values()) == [0, 0, 0, 0, 0, 5, 7]
 
 
 def test_a_day_that_is_over_is_counted_once_and_the_present_one_always() -> None:
     midnight = datetime(2026, 3, 4, tzinfo=UTC)
     signed_in(midnight - timedelta(hours=1), 1)
-    assert list(totals.sign_ins_by_day(midnight + timedelta(minutes=30)).values())[-2:] == [1, 0]
+    assert list(request_log.sign_ins_by_day(midnight + timedelta(minutes=30)).values())[-2:] == [1, 0]
     signed_in(midnight - timedelta(hours=1), 1)  # written late
-    assert list(totals.sign_ins_by_day(midnight + timedelta(hours=2)).values())[-2:] == [2, 0]
+    assert list(request_log.sign_ins_by_day(midnight + timedelta(hours=2)).values())[-2:] == [2, 0]
     signed_in(midnight - timedelta(hours=1), 5)
     signed_in(midnight, 3)
-    assert list(totals.sign_ins_by_day(midnight + timedelta(hours=3)).values())[-2:] == [2, 3]
+    assert list(request_log.sign_ins_by_day(midnight + timedelta(hours=3)).values())[-2:] == [2, 3]
 
 
 def test_the_page_costs_the_same_for_any_number_of_rows(browser: Client) -> None:
     def cost() -> int:
-        totals.forget()
+        request_log.forget_sign_ins()
         with CaptureQueriesContext(connection) as queries:
             assert browser.get("/admin/").status_code == 200
         return len(queries)

@@ -24,7 +24,7 @@ from config.web.door import ObservedRequest
 from imagehost.storing import storage
 from infrastructure import http_client
 from infrastructure.requests import request_context
-from oidc_provider.log import request_log
+from oidc_provider import request_log
 from oidc_provider.models import RequestRecord
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory

@@ -1,4 +1,4 @@
-"""Errors of an authorization request: on a page for the user, or at the app's redirect URL."""
+"""Errors of an authorization request, by GET and by POST (OpenID Connect Core §3.1.2.1)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from oidc_provider import parameters
+from accounts.models import User
+from oidc_provider import client_requests, request_log
 from oidc_provider.applications import applications
 from oidc_provider.authorize import flows, validation
 from oidc_provider.errors import ErrorPage, ErrorRedirect
-from oidc_provider.models import Application, Grant, PendingRequest
+from oidc_provider.models import Application, Grant, PendingRequest, RequestRecord
 from tests.accounts.clock import NOON
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory
 from tests.oidc_provider.protocol import (
@@ -19,16 +20,20 @@ from tests.oidc_provider.protocol import (
     DESCRIPTION,
     FORM,
     ISSUER,
+    Answer,
     App,
     authorization_query,
     authorize,
+    code_for,
     decide,
     error_sent_back,
     place_of,
     sent_back,
+    waiting_at,
 )
 
 pytestmark = pytest.mark.django_db
+
 REGISTERED = ["openid", "identify", "offline_access"]
 LONG = "x" * 10_000
 
@@ -123,16 +128,15 @@ def app(app: App) -> App:
 
 @pytest.mark.parametrize(("changes", "code"), TO_THE_PAGE, ids=_brief)
 def test_these_errors_are_for_a_page(registered: Application, changes: dict[str, Any], code: str) -> None:
-    query = parameters.parse_query(authorization_query(registered, **changes))
+    query = client_requests.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorPage) as refusal:
         validation.backend().validated(query)
-    assert (refusal.value.status, refusal.value.error) == (400, code)
-    assert refusal.value.message
+    assert (refusal.value.status, refusal.value.error, bool(refusal.value.message)) == (400, code, True)
 
 
 @pytest.mark.parametrize(("changes", "code"), TO_THE_APP, ids=_brief)
 def test_these_errors_are_for_the_app(registered: Application, changes: dict[str, Any], code: str) -> None:
-    query = parameters.parse_query(authorization_query(registered, **changes))
+    query = client_requests.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorRedirect) as refusal:
         flows.draft(validation.backend().validated(query), query, NOON)
     assert (refusal.value.redirect_uri, refusal.value.error) == (REDIRECT_URL, code)
@@ -228,3 +232,126 @@ def test_a_suspended_app_is_refused_on_a_page_before_login(client: Client, app: 
 def test_a_suspended_app_is_named_before_any_other_error(client: Client, app: App, changes: dict[str, Any]) -> None:
     applications.suspend(application=app.application, by=None, reason="Abuse")
     assert authorize(client, app.application, **changes).status_code == 403
+
+
+def _post(browser: Client, body: str, *, path: str = AUTHORIZE, content_type: str = FORM, **headers: str) -> Answer:
+    """Post as an app's page does, without a CSRF token."""
+    browser.handler.enforce_csrf_checks = True
+    try:
+        return browser.post(path, body, content_type=content_type, headers=headers)
+    finally:
+        browser.handler.enforce_csrf_checks = False
+
+
+def _posted(browser: Client, app: App, **changes: Any) -> Answer:
+    return _post(browser, authorization_query(app.application, **changes))
+
+
+def test_a_person_signs_in(browser: Client, app: App) -> None:
+    answer = _posted(browser, app, scope="openid identify", state="é&=")
+    assert answer.status_code == 303
+    values = sent_back(decide(browser, answer))
+    assert values["state"] == "é&="
+    assert app.exchange(values["code"]).json()["scope"] == "openid identify"
+    kept = _posted(browser, app)
+    assert kept.status_code == 303
+    assert "code" in sent_back(kept)
+
+
+def test_the_answer_to_the_consent_page_still_needs_its_token(browser: Client, app: App) -> None:
+    path = _posted(browser, app)["Location"]
+    assert _post(browser, "decision=allow", path=path).status_code == 403
+    assert not Grant.objects.exists()
+
+
+def test_a_visitor_goes_to_the_login_page_and_keeps_the_session_that_was_not_sent(browser: Client, app: App) -> None:
+    """Browsers leave Ada's session out of a POST from another site, and send it to the login page."""
+    answer = _posted(Client(), app)
+    assert waiting_at(answer).startswith("/consent/")
+    assert set(answer.cookies) == {"waiting_apps"}
+    browser.cookies.update(answer.cookies)
+    assert browser.get(answer["Location"])["Location"] == waiting_at(answer)
+    assert browser.get(waiting_at(answer)).status_code == 200
+
+
+def test_prompt_none_from_another_site_is_asked_again_where_the_session_is(browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    query = authorization_query(app.application, prompt="none", unknown="x")
+    again = _post(Client(), query, **{"sec-fetch-site": "cross-site"})
+    assert again.status_code == 303
+    assert "code" in sent_back(browser.get(again["Location"]))
+    assert "unknown" not in again["Location"]
+    assert error_sent_back(_post(Client(), query)) == "login_required"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"scope": "openid profile"}, "invalid_scope"),
+        ({"scope": ["openid", "openid"]}, "invalid_request"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"request": "e30.e30."}, "request_not_supported"),
+        ({"prompt": "none"}, "login_required"),
+    ],
+    ids=str,
+)
+def test_the_app_gets_the_same_errors(client: Client, app: App, changes: dict[str, Any], error: str) -> None:
+    applications.change_scopes(application=app.application, scopes=["openid"], by=None)
+    answers = [_posted(client, app, **changes), authorize(client, app.application, **changes)]
+    assert [error_sent_back(answer) for answer in answers] == [error, error]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"client_id": "unknown"}, "invalid_client"),
+        ({"client_id": ["a", "b"]}, "invalid_client"),
+        ({"redirect_uri": "https://evil.example/"}, "invalid_redirect"),
+    ],
+    ids=str,
+)
+def test_the_page_shows_the_same_errors(client: Client, app: App, changes: dict[str, Any], error: str) -> None:
+    answer = _posted(client, app, **changes)
+    assert (answer.status_code, answer["Cache-Control"]) == (400, "no-store")
+    assert f"<code>{error}</code>" in answer.content.decode()
+
+
+def test_nothing_is_read_from_the_query(client: Client, app: App) -> None:
+    query = authorization_query(app.application)
+    assert "<code>invalid_client</code>" in _post(client, "x=1", path=f"{AUTHORIZE}?{query}").content.decode()
+    other = authorization_query(app.application, scope="unknown", state="other")
+    assert waiting_at(_post(client, query, path=f"{AUTHORIZE}?{other}"))
+    assert PendingRequest.objects.get().state == "the state"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("{}", "application/json"),
+        ("x", "multipart/form-data; boundary=x"),
+        ("x=" + "x" * 65_536, FORM),
+        ("x=\xff", FORM),
+    ],
+    ids=["JSON", "multipart", "too long", "not UTF-8"],
+)
+def test_a_body_that_cannot_be_read_is_refused_on_a_page(
+    browser: Client, app: App, body: str, content_type: str
+) -> None:
+    raw = f"{body}&{authorization_query(app.application)}".encode("latin-1")
+    answer = browser.post(AUTHORIZE, raw, content_type=content_type)
+    assert answer.status_code == 400
+    assert "<code>invalid_request</code>" in answer.content.decode()
+    answer = browser.post(AUTHORIZE, raw, content_type=content_type, headers={"accept": "application/json"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+    assert not PendingRequest.objects.exists()
+
+
+def test_the_log_names_the_app_and_the_person(browser: Client, app: App, user: User) -> None:
+    _posted(browser, app)
+    _posted(browser, app, redirect_uri="https://evil.example/cb?x=hush")
+    request_log.buffer.write()
+    rows = RequestRecord.objects.order_by("pk").values_list("kind", "outcome", "redirect_uri", "user")
+    assert list(rows) == [
+        ("ASKED", "ok", "", user.pk),
+        ("ASKED", "invalid_redirect", "https://evil.example/cb", None),
+    ]

@@ -1,4 +1,4 @@
-"""The page of connected apps, and disconnecting one there."""
+"""The page of connected apps, disconnecting one there, and the end-session endpoint."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from tests.oidc_provider.protocol import (
     CONNECTED_APPS,
+    END_SESSION,
+    FORM,
     INVALID_GRANT,
     INVALID_TOKEN,
     App,
     authorize,
     code_for,
+    encoded,
     error_sent_back,
     refused,
     userinfo,
@@ -54,10 +57,7 @@ def test_each_app_is_listed_with_what_it_may_use(browser: Client, app: App, othe
     assert "Other" in second
     assert "Sign in" in second
     assert "no-store" in browser.get(CONNECTED_APPS)["Cache-Control"]
-
-
-def test_a_suspended_app_is_listed_as_such(browser: Client, app: App) -> None:
-    code_for(browser, app.application)
+    assert "Suspended" not in first
     applications.suspend(application=app.application, by=None, reason="Abuse")
     assert "Suspended" in _rows(browser)[0]
 
@@ -138,3 +138,59 @@ def test_other_people_and_other_apps_stay_connected(
     assert app.refresh(of_ben["refresh_token"]).status_code == 200
     assert other_app.refresh(of_other_app["refresh_token"]).status_code == 200
     assert Approval.objects.count() == 2
+
+
+GET_AND_POST = pytest.mark.parametrize("method", ["GET", "POST"])
+
+
+def _is_signed_in(browser: Client) -> bool:
+    return "_auth_user_id" in browser.session
+
+
+@GET_AND_POST
+def test_a_person_sees_a_page_with_their_own_sign_out_button(browser: Client, method: str) -> None:
+    answer = browser.generic(method, END_SESSION, content_type=FORM)
+    assert answer.status_code == 200
+    assert answer["Content-Type"].startswith("text/html")
+    page = lxml.html.fromstring(answer.content)
+    assert "Only you can end it" in page.text_content()
+    form = next(form for form in page.forms if form.action == "/accounts/logout/")
+    assert (form.method, "csrfmiddlewaretoken" in form.fields) == ("POST", True)
+    assert _is_signed_in(browser)
+    browser.post("/accounts/logout/")
+    assert not _is_signed_in(browser)
+
+
+@GET_AND_POST
+def test_a_visitor_sees_that_there_is_nothing_to_end(client: Client, db: None, method: str) -> None:
+    answer = client.generic(method, END_SESSION, content_type=FORM)
+    assert answer.status_code == 200
+    assert "You are signed out" in answer.content.decode()
+
+
+@GET_AND_POST
+def test_a_program_gets_invalid_client(browser: Client, method: str) -> None:
+    answer = browser.generic(method, END_SESSION, content_type=FORM, headers={"accept": "application/json"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/json")
+    assert "WWW-Authenticate" not in answer
+    body = answer.json()
+    assert body == {"error": "invalid_client", "error_description": body["error_description"]}
+    assert _is_signed_in(browser)
+
+
+@GET_AND_POST
+def test_an_app_neither_ends_the_session_nor_redirects(app: App, browser: Client, method: str) -> None:
+    fields = encoded(
+        {
+            "id_token_hint": app.sign_in(browser)["id_token"],
+            "post_logout_redirect_uri": "https://evil.example/",
+            "client_id": app.application.client_id,
+            "state": "x",
+        }
+    )
+    browser.handler.enforce_csrf_checks = True
+    path = f"{END_SESSION}?{fields}" if method == "GET" else END_SESSION
+    answer = browser.generic(method, path, fields, content_type=FORM)
+    assert answer.status_code == 200
+    assert "evil.example" not in answer.content.decode()
+    assert _is_signed_in(browser)

@@ -13,8 +13,7 @@ from django.apps import apps
 from django.test import Client
 from pytest_django import Settings
 
-from oidc_provider import parameters
-from oidc_provider.log import request_log
+from oidc_provider import client_requests, request_log
 from oidc_provider.models import OK, RequestRecord
 from tests.factories.oidc_provider import CODE_VERIFIER
 from tests.oidc_provider.protocol import (
@@ -197,7 +196,7 @@ def test_no_answer_and_no_log_repeats_a_name_that_is_none_of_ours(
 
 
 def test_every_parameter_of_ours_repeated_makes_a_short_description(good: dict[str, dict[str, str]]) -> None:
-    everything = "&".join(f"{name}=1&{name}=1" for name in sorted(parameters.NAMES))
+    everything = "&".join(f"{name}=1&{name}=1" for name in sorted(client_requests.NAMES))
     assert refused(_send(TOKEN, everything)) == INVALID_REQUEST
     assert refused(_send(TOKEN, encoded(good[TOKEN]) + "&x=1&x=1")) == INVALID_REQUEST
 

@@ -1,22 +1,27 @@
-"""Ready code for several stacks, with the real values of an app. The secret is always read from the environment."""
+"""Ready code for several stacks, with the real values of an app, and its colours.
+
+The secret is always read from the environment.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
+from pygments import lexers, token
 
 from dashboard.client_apps import sign_in_buttons
-from dashboard.client_apps.code_colours import coloured
 from oidc_provider.models import Application
 
 
@@ -44,22 +49,23 @@ def php(text: str) -> str:
     return f"'{escaped}'"
 
 
-RUN = "Our tests run this code as shown here, from the first request to user info."
-CONFIGURED = "Our tests sign in with the library, configured by this code."
-PARSED = "Our tests check its syntax; they do not run it."
-READ = "Written after the library's documentation; our tests do not run it."
+_QUOTES: dict[str, Callable[[str], str]] = {"shell": shell, "double": double, "php": php}
+_PROOFS = {
+    "run": "Our tests run this code as shown here, from the first request to user info.",
+    "configured": "Our tests sign in with the library, configured by this code.",
+    "parsed": "Our tests check its syntax; they do not run it.",
+    "read": "Written after the library's documentation; our tests do not run it.",
+}
 
 
 @dataclass(frozen=True)
 class Stack:
-    """`source`: a file of `sources/`; `file`: the name to save it under; `callback_path`: where a library has its own.
-
-    `notes`: common problems. `proof`: how the tests check it. `fence`: the language's name in Markdown.
-    """
+    """A row of stacks.toml, which says what the fields mean. `proof`: a sentence."""
 
     name: str
     title: str
     language: str
+    fence: str
     source: str
     file: str
     quote: Callable[[str], str]
@@ -67,139 +73,52 @@ class Stack:
     proof: str
     callback_path: str = ""
 
-    @property
-    def fence(self) -> str:
-        return _FENCES[self.language]
 
-
-_FENCES = {
-    "Shell": "sh",
-    "JavaScript": "js",
-    "TypeScript": "ts",
-    "Python": "python",
-    "Go": "go",
-    "PHP": "php",
-    "Java": "java",
-}
-
-
-STACKS = (
-    Stack(
-        "curl",
-        "curl",
-        "Shell",
-        "curl.sh.txt",
-        "sign-in.sh",
-        shell,
-        (
-            "Shows every request of a sign-in, without a library.",
-            "It does not verify the id_token: for a test, not for an app.",
-        ),
-        RUN,
-    ),
-    Stack(
-        "openid-client",
-        "openid-client (Node.js)",
-        "JavaScript",
-        "openid_client.mjs.txt",
-        "app.mjs",
-        double,
-        (
-            "Name EdDSA: the library expects RS256 and refuses the id_token otherwise.",
-            "Pass PKCE yourself: code_challenge here, pkceCodeVerifier at the exchange.",
-        ),
-        RUN,
-    ),
-    Stack(
-        "authjs",
-        "Auth.js (Next.js)",
-        "TypeScript",
-        "authjs.ts.txt",
-        "auth.ts",
-        double,
-        (
-            "Set the scope by hand: the default asks for profile, which does not exist here.",
-            "Auth.js has its own callback; register it as shown below.",
-        ),
-        PARSED,
-        callback_path="/api/auth/callback/{slug}",
-    ),
-    Stack(
-        "authlib",
-        "Authlib (Flask)",
-        "Python",
-        "authlib_flask.py.txt",
-        "app.py",
-        double,
-        ("Without code_challenge_method Authlib leaves PKCE off, and the request fails with invalid_request.",),
-        RUN,
-    ),
-    Stack(
-        "django-allauth",
-        "django-allauth",
-        "Python",
-        "django_allauth.py.txt",
-        "settings.py",
-        double,
-        (
-            "PKCE is off and the scope holds profile unless you say otherwise, as here.",
-            "allauth has its own callback; register it as shown below.",
-        ),
-        CONFIGURED,
-        callback_path="/accounts/oidc/{slug}/login/callback/",
-    ),
-    Stack(
-        "requests-oauthlib",
-        "requests-oauthlib",
-        "Python",
-        "requests_oauthlib.py.txt",
-        "sign_in.py",
-        double,
-        ('PKCE needs version 2 or newer and pkce="S256".', "It does not verify the id_token: read user info instead."),
-        RUN,
-    ),
-    Stack(
-        "go-oidc",
-        "go-oidc",
-        "Go",
-        "go_oidc.go.txt",
-        "main.go",
-        double,
-        ('oauth2.GenerateVerifier needs golang.org/x/oauth2 0.13 or newer, the route "/{$}" Go 1.22.',),
-        PARSED,
-    ),
-    Stack(
-        "php",
-        "league/oauth2-client (PHP)",
-        "PHP",
-        "league.php.txt",
-        "index.php",
-        php,
-        (
-            "pkceMethod needs version 2.7 or newer.",
-            "The separator of scopes is a comma unless you set a space: the request fails with invalid_scope.",
-        ),
-        PARSED,
-    ),
-    Stack(
-        "spring",
-        "Spring Security",
-        "Java",
-        "spring.java.txt",
-        "SignIn.java",
-        double,
-        (
-            "Spring leaves PKCE off for apps with a secret.",
-            "Its id_token decoder does not support EdDSA; the second bean replaces it.",
-        ),
-        READ,
-    ),
+_HERE = Path(__file__).parent
+STACKS = tuple(
+    Stack(**{**row, "quote": _QUOTES[row["quote"]], "proof": _PROOFS[row["proof"]], "notes": tuple(row["notes"])})
+    for row in tomllib.loads((_HERE / "stacks.toml").read_text(encoding="utf-8"))["stack"]
 )
-
-
-_SOURCES = Path(__file__).parent / "sources"
 _PLACE = re.compile(r"<<(?P<name>[a-z_]+)(?P<raw>:raw)?>>")
 DEFAULT_PORT = 3000
+
+_LANGUAGES = frozenset({"sh", "python", "js", "ts", "json", "go", "php", "java", "html", "css"})
+# The first of them that a token is, decides.
+_CLASSES = (
+    (token.Comment, "code-comment"),
+    (token.String, "code-text"),
+    (token.Number, "code-value"),
+    (token.Keyword.Constant, "code-value"),
+    (token.Keyword, "code-word"),
+    (token.Name.Tag, "code-name"),
+    (token.Name.Attribute, "code-name"),
+    (token.Name.Function, "code-name"),
+    (token.Name.Class, "code-name"),
+    (token.Name.Decorator, "code-name"),
+    (token.Name.Variable, "code-name"),
+)
+_READER_PLACE = re.compile(r"\{\{ reader\.\w+ \}\}")  # filled in later: it must stay in one piece
+_NAME = "ReaderPlaceZ"  # stands for one while the code is read: a name in every language
+
+
+def coloured(code: str, language: str) -> SafeString:
+    """Return HTML. `language`: its name in Markdown; code of a language without colours is only escaped."""
+    if language not in _LANGUAGES:
+        return escape(code)
+    lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    html = ""
+    for name, group in itertools.groupby(
+        lexer.get_tokens(_READER_PLACE.sub(_NAME, code)), lambda part: _class_of(part[0])
+    ):
+        text = "".join(text for _, text in group)
+        html += f'<span class="{name}">{escape(text)}</span>' if name and text.strip() else escape(text)
+    for place in _READER_PLACE.findall(code):
+        html = html.replace(_NAME, place, 1)
+    return SafeString(html)
+
+
+def _class_of(kind: token._TokenType) -> str:
+    return next((name for known, name in _CLASSES if token.is_token_subtype(kind, known)), "")
 
 
 @dataclass(frozen=True)
@@ -217,20 +136,23 @@ class Sample:
         return coloured(self.code, self.stack.fence)
 
 
-def samples_of(application: Application, redirect_url: str) -> list[Sample]:
-    """Return a sample for each stack; `redirect_url`: one of the app's."""
-    return [_sample(stack, application, redirect_url) for stack in STACKS]
+def sample_of(stack: Stack, application: Application, redirect_url: str) -> Sample:
+    """Return the sample of the stack; `redirect_url`: one of the app's."""
+    callback_url = f"{origin_of(redirect_url)}{own_callback(stack)}" if stack.callback_path else None
+    own = _app_values(application.client_id, redirect_url, application.registered_scopes, stack.quote)
+    is_registered = callback_url is None or application.redirect_uri_allowed(callback_url)
+    return Sample(stack, _filled(stack, own), callback_url, is_registered)
 
 
 def open_code(stack: Stack) -> str:
     """Return the code with `{{ reader.NAME }}` in place of each value of an app: the documentation's form."""
     names = _app_values("", "", (), stack.quote)
-    places = {
+    places: Values = {
         name: place if type(value) is str else Verbatim(place)
         for name, value in names.items()
         for place in [f"{{{{ reader.{name} }}}}"]
     }
-    return _filled(_source(stack.source), {**_service_values(), **places}, stack.quote)
+    return _filled(stack, places)
 
 
 def reader_values(client_id: str, redirect_url: str, scopes: Sequence[str]) -> dict[str, str]:
@@ -243,17 +165,6 @@ def own_callback(stack: Stack) -> str:
     return stack.callback_path.format(slug=_slug())
 
 
-def _sample(stack: Stack, application: Application, redirect_url: str) -> Sample:
-    callback_url = f"{origin_of(redirect_url)}{own_callback(stack)}" if stack.callback_path else None
-    own = _app_values(application.client_id, redirect_url, application.registered_scopes, stack.quote)
-    return Sample(
-        stack,
-        _filled(_source(stack.source), {**_service_values(), **own}, stack.quote),
-        callback_url,
-        is_callback_registered=callback_url is None or application.redirect_uri_allowed(callback_url),
-    )
-
-
 def origin_of(redirect_url: str) -> str:
     """Return scheme, host and port; an example for a private-use scheme, which has none."""
     parts = urlsplit(redirect_url)
@@ -262,12 +173,6 @@ def origin_of(redirect_url: str) -> str:
 
 def _slug() -> str:
     return slugify(settings.SITE_NAME) or "provider"
-
-
-def _service_values() -> Values:
-    """Return the values of the placeholders between << and >>, which do not depend on the app."""
-    button = Verbatim(sign_in_buttons.sample())
-    return {"issuer": settings.BASE_URL, "site_name": settings.SITE_NAME, "slug": _slug(), "button": button}
 
 
 def _app_values(client_id: str, redirect_url: str, scopes: Sequence[str], quote: Callable[[str], str]) -> Values:
@@ -291,14 +196,18 @@ def _port(redirect_url: str) -> int:
     return parts.port or DEFAULT_PORT if is_local else DEFAULT_PORT
 
 
-def _filled(source: str, values: Values, quote: Callable[[str], str]) -> str:
+def _filled(stack: Stack, values: Values) -> str:
+    """Return the source with a value for each place between << and >>: one of the service, or of `values`."""
+    values = {
+        "issuer": settings.BASE_URL,
+        "site_name": settings.SITE_NAME,
+        "slug": _slug(),
+        "button": Verbatim(sign_in_buttons.sample()),
+        **values,
+    }
+
     def value_of(place: re.Match[str]) -> str:
         value = values[place["name"]]
-        return quote(value) if type(value) is str and not place["raw"] else str(value)
+        return stack.quote(value) if type(value) is str and not place["raw"] else str(value)
 
-    return _PLACE.sub(value_of, source)
-
-
-@cache
-def _source(name: str) -> str:
-    return (_SOURCES / name).read_text(encoding="utf-8")
+    return _PLACE.sub(value_of, (_HERE / "sources" / stack.source).read_text(encoding="utf-8"))

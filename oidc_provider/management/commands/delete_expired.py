@@ -6,9 +6,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.management.base import JobCommand
 from infrastructure.databases import batches
-from oidc_provider import revocation
-from oidc_provider.authorize import flows
-from oidc_provider.log import request_log
+from oidc_provider import request_log, revocation
 
 
 class Command(JobCommand):
@@ -18,6 +16,6 @@ class Command(JobCommand):
         now = timezone.now()
         # Django's `clearsessions` is one DELETE.
         batches.delete(Session.objects.filter(expire_date__lt=now), by="expire_date", after_batch=self.renew)
-        rooms = (revocation, flows, request_log)
+        rooms = (revocation, request_log)
         audit.delete_past_use(now, after_batch=self.renew)
         return f"Deleted {sum(room.delete_past_use(now, after_batch=self.renew) for room in rooms)} rows."

@@ -12,7 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from accounts.models import User
     from oidc_provider.models import Application
-    from tests.support.browser import Browser
 
 
 @pytest.fixture
@@ -22,11 +21,3 @@ def app(user: User) -> Application:
 
     signing.ensure_signing_key()
     return ApplicationFactory.create(user=user, name="Notebook")
-
-
-@pytest.fixture
-def ready(browser: Browser, app: Application) -> Browser:
-    """`browser`; the callback is registered."""
-    from tests.dashboard.debugging.tries import open_try, press
-
-    return press(open_try(browser, app), "act", "add")

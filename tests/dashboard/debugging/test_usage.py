@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import User
 from dashboard import charts
 from dashboard.client_apps import usage as apps_usage
-from oidc_provider.log import request_log
+from oidc_provider import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
 from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
@@ -114,7 +114,7 @@ def test_people_count_once_and_in_their_period(used: Application, browser: Brows
 
 def test_the_page_and_the_csv_count_what_has_just_happened(app: Application, browser: Browser, user: User) -> None:
     def sign_in() -> None:
-        with request_log.noting(RequestKind.CODE):
+        with request_log.Noting(RequestKind.CODE):
             request_log.about(client_id=app.client_id, user_id=user.pk)
 
     sign_in()

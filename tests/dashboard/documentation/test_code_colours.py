@@ -7,8 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from dashboard.client_apps.code_colours import coloured
-from dashboard.client_apps.code_samples import STACKS, Stack, open_code
+from dashboard.client_apps.code_samples import STACKS, Stack, coloured, open_code
 from dashboard.documentation import contents
 from tests.pages.markup import page_of, parsed
 

@@ -93,7 +93,7 @@ def test_every_library_with_ready_code_has_a_row() -> None:
 @pytest.mark.parametrize("stack", LIBRARIES, ids=lambda stack: stack.name)
 def test_a_librarys_settings_stand_in_its_ready_code(stack: Stack) -> None:
     app = ApplicationFactory.build(user=User(), registered_scopes=["openid", "identify"])
-    [sample] = [each for each in code_samples.samples_of(app, "https://app.example/callback") if each.stack == stack]
+    sample = code_samples.sample_of(stack, app, "https://app.example/callback")
     [row] = re.findall(rf"^\| {re.escape(stack.title)} \| (.+) \|$", section(), re.MULTILINE)
     settings = [setting for setting in re.findall(r"`([^`]+)`", row) if setting]
     assert settings

@@ -31,7 +31,7 @@ def test_a_readers_code_is_that_of_the_page_of_the_newest_app(signed_in: Client,
     app = ApplicationFactory.create(
         user=reader, redirect_uris="http://127.0.0.1:4567/signed-in", registered_scopes=["openid", "email"]
     )
-    samples = code_samples.samples_of(app, app.redirect_urls[0])
+    samples = [code_samples.sample_of(stack, app, app.redirect_urls[0]) for stack in STACKS]
     expected = {each.stack.file: unquoted(each.code) for each in samples}
     found = codes(signed_in.get("/docs/sign-in.md").content.decode())
     assert {name: unquoted(code) for name, code in found.items()} == expected

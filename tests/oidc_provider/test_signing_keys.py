@@ -1,22 +1,201 @@
-"""The states of a signing key, changed by command: published, signing, replaced, unpublished."""
+"""Discovery, the key set, the stored keys, and the states of a key, changed by command."""
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from cryptography.fernet import Fernet
+from django.conf import settings as configured
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
 from django.test import Client
+from django.urls import resolve
+from jwcrypto import jwk, jwt
 from pytest_django import Settings
 
 from accounts.models import AuditEvent
+from config.operations import parallel_calls
+from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
-from tests.oidc_provider.protocol import KEY_SET, App, authorize, error_sent_back, parts_of, sent_back
+from tests.oidc_provider.protocol import (
+    DISCOVERY,
+    DISCOVERY_OF_RFC_8414,
+    ISSUER,
+    KEY_SET,
+    App,
+    authorize,
+    code_for,
+    error_sent_back,
+    parts_of,
+    refused,
+    sent_back,
+)
+
+BOTH = pytest.mark.parametrize("path", [DISCOVERY, DISCOVERY_OF_RFC_8414])
+SECRET = ["client_secret_basic", "client_secret_post"]
+
+DOCUMENT = {
+    "issuer": ISSUER,
+    "authorization_endpoint": f"{ISSUER}/api/auth/oauth2/authorize",
+    "token_endpoint": f"{ISSUER}/api/auth/oauth2/token",
+    "userinfo_endpoint": f"{ISSUER}/api/auth/oauth2/userinfo",
+    "jwks_uri": f"{ISSUER}/api/auth/jwks",
+    "introspection_endpoint": f"{ISSUER}/api/auth/oauth2/introspect",
+    "revocation_endpoint": f"{ISSUER}/api/auth/oauth2/revoke",
+    "end_session_endpoint": f"{ISSUER}/api/auth/oauth2/end-session",
+    "scopes_supported": ["openid", "identify", "email", "connections", "offline_access"],
+    "response_types_supported": ["code"],
+    "response_modes_supported": ["query"],
+    "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+    "subject_types_supported": ["public"],
+    "id_token_signing_alg_values_supported": ["EdDSA"],
+    "token_endpoint_auth_methods_supported": SECRET,
+    "introspection_endpoint_auth_methods_supported": SECRET,
+    "revocation_endpoint_auth_methods_supported": SECRET,
+    "code_challenge_methods_supported": ["S256"],
+    "authorization_response_iss_parameter_supported": True,
+    "claims_supported": [
+        *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce"),
+        *("uid", "name", "preferred_username", "picture", "profile", "email", "email_verified", "connections"),
+    ],
+    "claims_parameter_supported": False,
+    "request_parameter_supported": False,
+    "request_uri_parameter_supported": False,
+    "prompt_values_supported": ["none", "login", "consent"],
+    "ui_locales_supported": ["en"],
+    "service_documentation": f"{ISSUER}/docs",
+}
+
+
+@BOTH
+def test_the_document_is_the_documented_one(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    assert answer.json() == DOCUMENT
+
+
+def test_a_trailing_slash_is_another_path(client: Client) -> None:
+    assert client.get(f"{DISCOVERY}/").status_code == 404
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENT if name.endswith(("_endpoint", "_uri"))])
+def test_every_advertised_endpoint_exists(name: str) -> None:
+    path = str(DOCUMENT[name]).removeprefix(configured.BASE_URL)
+    assert resolve(path).func.__module__.startswith("oidc_provider.")
+
+
+@pytest.mark.django_db
+def test_the_advertised_documentation_can_be_read(client: Client) -> None:
+    path = str(DOCUMENT["service_documentation"]).removeprefix(configured.BASE_URL)
+    assert client.get(path, follow=True).status_code == 200
+
+
+READY = "/readyz"
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def test_the_key_set_holds_the_public_key_alone(client: Client, signing_key: SigningKey) -> None:
+    answer = client.get(KEY_SET)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    x = signing_key.public_key
+    assert answer.json() == {
+        "keys": [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": signing_key.kid, "x": x}]
+    }
+    assert len(_decoded(x)) == 32
+    assert signing_key.kid == jwk.JWK(**answer.json()["keys"][0]).thumbprint()  # RFC 7638
+
+
+def test_a_new_key_changes_the_tag_of_the_key_set(client: Client, signing_key: SigningKey) -> None:
+    known = {"if-none-match": client.get(KEY_SET)["ETag"]}
+    assert client.get(KEY_SET, headers=known).status_code == 304
+    signing.publish()
+    assert client.get(KEY_SET, headers=known).status_code == 200
+
+
+def test_the_published_key_verifies_an_id_token(app: App, browser: Client, client: Client) -> None:
+    id_token = app.sign_in(browser)["id_token"]
+    header, _ = parts_of(id_token)
+    key = client.get(KEY_SET).json()["keys"][0]
+    assert header == {"alg": "EdDSA", "kid": key["kid"], "typ": "JWT"}
+    expected = {"iss": ISSUER, "aud": app.application.client_id}
+    jwt.JWT(jwt=id_token, key=jwk.JWK(**key), algs=["EdDSA"], check_claims=expected)
+
+
+def test_the_private_key_is_encrypted_at_rest(signing_key: SigningKey) -> None:
+    raw = signing.signer().private_key.private_bytes_raw()
+    stored = signing_key.private_key
+    for clear in (raw.hex(), base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode().rstrip("=")):
+        assert clear not in stored
+    assert raw not in base64.urlsafe_b64decode(stored)
+
+
+def test_a_new_key_is_encrypted_with_the_first_secret(db: None, settings: Settings) -> None:
+    first, *_ = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret", first]
+    signing.ensure_signing_key()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret"]
+    signing.check()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [first]
+    with pytest.raises(SigningUnavailable):
+        signing.check()
+
+
+@pytest.mark.django_db(transaction=True)  # health is looked at in threads of its own
+def test_an_undecryptable_key_makes_the_service_unready(
+    client: Client, signing_key: SigningKey, settings: Settings
+) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="")
+    assert client.get(READY).json()["parts"]["signing_key"] == "ok"
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another secret"]
+    parallel_calls.forget()
+    answer = client.get(READY)
+    assert answer.status_code == 503
+    assert answer.json()["status"] == "unavailable"
+    assert {name: state for name, state in answer.json()["parts"].items() if state != "ok"} == {
+        "signing_key": (
+            f"The signing key {signing_key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
+        ),
+        "presence": "off: CHAT_GUILD_ID names no chat server",
+    }
+
+
+def test_no_key_at_all_makes_the_service_unready(client: Client, db: None) -> None:
+    answer = client.get(READY)
+    assert answer.status_code == 503
+    assert "signing_keys publish" in answer.json()["parts"]["signing_key"]
+
+
+def test_an_undecryptable_key_uses_up_neither_code_nor_refresh_token(
+    app: App, browser: Client, settings: Settings
+) -> None:
+    refresh_token = app.sign_in(browser)["refresh_token"]
+    code = code_for(browser, app.application)
+    good = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    signing.forget_cached_signer()
+    assert refused(app.exchange(code)) == (500, "server_error")
+    assert refused(app.refresh(refresh_token)) == (500, "server_error")
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = good
+    assert app.exchange(code).status_code == 200
+    assert app.refresh(refresh_token).status_code == 200
+
+
+def test_the_database_holds_at_most_one_key_that_signs(signing_key: SigningKey) -> None:
+    other = signing.publish()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SigningKey.objects.filter(kid=other.kid).update(is_signing=True)
+
 
 TWO_CACHE_TIMES = timedelta(seconds=600)
 ONE_SECOND = timedelta(seconds=1)
@@ -159,11 +338,8 @@ def test_a_first_start_has_a_key_that_signs_and_a_later_one_keeps_it(db: None) -
     assert list(_states().values()) == ["signing"]
 
 
-def test_the_list_names_every_key_for_people_too(signing_key: SigningKey) -> None:
-    assert _command("list") == f"{signing_key.kid}  signing\n"
-
-
 def test_the_list_names_a_key_that_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:
+    assert _command("list") == f"{signing_key.kid}  signing\n"
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another"]
     wrong = "CANNOT BE DECRYPTED: no secret of SIGNING_KEY_ENCRYPTION_KEYS fits"
     assert _command("list") == f"{signing_key.kid}  signing, {wrong}\n"
@@ -192,14 +368,11 @@ def test_encrypted_anew_the_keys_need_the_old_secret_no_more(
     assert parts_of(app.sign_in(browser)["id_token"])[0]["kid"] == signing_key.kid
     assert "CANNOT" not in _command("list")
     assert _command("reencrypt").startswith("0 keys changed.")
-
-
-def test_each_key_that_is_encrypted_anew_is_audited(signing_key: SigningKey, settings: Settings) -> None:
-    _change_of_secret(settings)
-    _command("reencrypt")
-    (event,) = AuditEvent.objects.filter(verb="signing_key:reencrypted")
-    assert (event.object_id, event.actor_kind) == (signing_key.kid, "SYSTEM")
-    assert "new" not in json.dumps(event.data)
+    events = AuditEvent.objects.filter(verb="signing_key:reencrypted")
+    assert {(event.object_id, event.actor_kind) for event in events} == {
+        (kid, "SYSTEM") for kid in (waiting, signing_key.kid)
+    }
+    assert new_secret not in json.dumps([event.data for event in events])
 
 
 def test_nothing_changes_where_one_key_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:

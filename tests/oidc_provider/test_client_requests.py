@@ -1,4 +1,4 @@
-"""Client authentication at the token, introspection and revocation endpoints."""
+"""How form parameters and credentials of apps are read, and client authentication at the endpoints."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from infrastructure.hashing import SecretHasher
-from oidc_provider import parameters
-from oidc_provider.applications import applications, clients
-from oidc_provider.applications.clients import Credentials
+from oidc_provider import client_requests
+from oidc_provider.applications import applications, scopes
+from oidc_provider.client_requests import MAX_FIELDS, Credentials
 from oidc_provider.errors import InvalidClient, InvalidRequest
 from tests.oidc_provider.protocol import (
     INTROSPECT,
@@ -24,6 +24,92 @@ from tests.oidc_provider.protocol import (
     post,
     refused,
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("", {}),
+        ("a=1&b=2", {"a": "1", "b": "2"}),
+        ("&&a=1", {"a": "1"}),
+        ("a", {}),
+        ("a=", {}),
+        ("=1", {"": "1"}),
+        ("a=b=c", {"a": "b=c"}),
+        ("a=1;b=2", {"a": "1;b=2"}),
+        ("a=x+y", {"a": "x y"}),
+        ("a=x%2By", {"a": "x+y"}),
+        ("a=é", {"a": "é"}),
+        ("%61=1", {"a": "1"}),
+        ("a=%00", {"a": "\x00"}),
+        ("A=1&a=2", {"A": "1", "a": "2"}),
+    ],
+)
+def test_values_are_decoded_and_empty_ones_left_out(text: str, values: dict[str, str]) -> None:
+    form = client_requests.parse(text)
+    assert (form.values, form.repeated, form.is_malformed) == (values, frozenset(), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "repeated", "value"),
+    [
+        ("a=1&a=1", {"a"}, "1"),
+        ("a=&a=2", {"a"}, "2"),
+        ("a&a", {"a"}, ""),
+        ("a=1&%61=2", {"a"}, "1"),
+        ("a=1&b=1&a=2&b=2&c=3", {"a", "b"}, "1"),
+    ],
+)
+def test_repeated_names_are_returned_and_the_first_value_is_kept(text: str, repeated: set[str], value: str) -> None:
+    form = client_requests.parse(text)
+    assert (set(form.repeated), form.get("a"), form.is_malformed) == (repeated, value, False)
+
+
+@pytest.mark.parametrize("text", ["a=%", "a=%zz", "a=1%&b=2", "%zz=1"])
+def test_a_broken_escape_is_malformed(text: str) -> None:
+    assert client_requests.parse(text).is_malformed
+
+
+@pytest.mark.parametrize("text", ["a=%FF", "a=%ED%A0%80", "%FF=1"])
+def test_broken_utf_8_is_malformed_and_the_rest_can_still_be_read(text: str) -> None:
+    form = client_requests.parse(f"state=x&{text}")
+    assert form.is_malformed
+    assert form.get("state") == "x"
+
+
+@pytest.mark.parametrize(("count", "is_malformed"), [(MAX_FIELDS, False), (MAX_FIELDS + 1, True)])
+def test_too_many_fields_are_malformed(count: int, is_malformed: bool) -> None:
+    form = client_requests.parse("&".join(f"f{number}=1" for number in range(count)))
+    assert form.is_malformed is is_malformed
+    assert len(form.values) == (0 if is_malformed else count)
+
+
+def test_a_name_that_is_not_there_is_the_empty_string() -> None:
+    assert client_requests.parse("a=1").get("b") == ""
+
+
+def test_required_names_everything_that_is_missing() -> None:
+    form = client_requests.parse("a=1&b=")
+    client_requests.required(form, "a")
+    with pytest.raises(InvalidRequest, match=r"Missing parameter: b, c\."):
+        client_requests.required(form, "a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "text", ["openid", "openid identify", "openid openid", "unknown !#[]~", " openid", "openid ", "a  b", "\ta \t b\t"]
+)
+def test_names_have_spaces_and_tabs_between_two(text: str) -> None:
+    assert scopes.parse(text) == text.split()
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t", "a\nb", "a\u00a0b", "a\n", 'a"b', "a\\b", "é", "a\x00"])
+def test_everything_else_is_malformed(text: str) -> None:
+    assert scopes.parse(text) == []
+
+
+def test_the_documents_order_counts_and_each_name_once() -> None:
+    assert scopes.in_order(scopes.parse("identify unknown openid identify")) == ["openid", "identify"]
+
 
 ENDPOINTS = pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE])
 FIELDS = {
@@ -42,7 +128,7 @@ def _is_let_in(path: str, answer: object) -> bool:
 
 def _credentials(form: str = "", authorization: str = "") -> tuple[str, str]:
     """Return the credentials of a request with this header and form."""
-    claimed = clients.credentials_of(authorization, parameters.parse(form))
+    claimed = client_requests.credentials_of(authorization, client_requests.parse(form))
     return claimed.client_id, claimed.client_secret
 
 
@@ -88,7 +174,7 @@ def test_a_broken_header_is_an_invalid_client(header: str) -> None:
 
 @pytest.mark.parametrize("client_id", ["", "0" * 31, "0" * 33, "A" * 32, f"{UNKNOWN_APP} ", f"{UNKNOWN_APP}\n", "\x00"])
 def test_an_id_of_another_form_names_no_app(client_id: str) -> None:
-    assert clients.lookup_id(client_id) == ""
+    assert client_requests.lookup_id(client_id) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,9 +182,9 @@ def test_an_id_of_another_form_names_no_app(client_id: str) -> None:
 )
 def test_a_secret_is_compared_as_a_whole(secret: str) -> None:
     stored = SecretHasher().encode("right", "")
-    clients.check(Credentials("a", "right"), stored, is_usable=True)
+    client_requests.authenticate(Credentials("a", "right"), stored, is_usable=True)
     with pytest.raises(InvalidClient):
-        clients.check(Credentials("a", secret), stored, is_usable=True)
+        client_requests.authenticate(Credentials("a", secret), stored, is_usable=True)
 
 
 @ENDPOINTS

@@ -1,4 +1,4 @@
-"""Notes the requests of apps, for debugging, stores the notes and deletes old ones.
+"""Notes the requests of apps, for debugging, stores and counts the notes, and deletes old ones.
 
 A thread writes notes within seconds; pages write them before they read. Client ids are public, so anyone can cause
 entries: memory is bounded, and a batch stores at most MOST_RECORDS of one app and counts the others.
@@ -7,24 +7,26 @@ entries: memory is bounded, and a batch stores at most MOST_RECORDS of one app a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import prometheus_client
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Count, Sum
+from django.db.models.functions import TruncDay
 from django.utils import timezone
 
 from accounts.models import User
 from infrastructure.databases import batches, statements
 from infrastructure.requests import request_context
 from infrastructure.write_behind import WriteBehindBuffer
-from oidc_provider.models import OK, Application, LastUse, RequestKind, RequestRecord, UsageCount
-from oidc_provider.models.log import DESCRIPTION_LENGTH, RequestRecordQuerySet
+from oidc_provider.models import COUNTS_KEPT, OK, Application, LastUse, RequestKind, RequestRecord, UsageCount
+from oidc_provider.models.log import DESCRIPTION_LENGTH
 
 MOST_NOTES = 10_000  # in memory
 REQUESTS = prometheus_client.Counter(
@@ -34,12 +36,8 @@ MOST_RECORDS = 200  # of one app in one batch
 MOST_SUCCESSES = 10  # of those; further successes are only counted
 MOST_RECORDS_KEPT = 10_000  # of one app; pages show fewer
 _USES = {
-    RequestKind.APPROVED,
-    RequestKind.KEPT,
-    RequestKind.CODE,
-    RequestKind.TRIED,
-    RequestKind.REFRESH,
-    RequestKind.USERINFO,
+    *(RequestKind.APPROVED, RequestKind.KEPT, RequestKind.CODE),
+    *(RequestKind.TRIED, RequestKind.REFRESH, RequestKind.USERINFO),
 }
 Use = tuple[str, str]  # client_id, id of the user
 _ADD_COUNTS = """
@@ -74,21 +72,15 @@ class Note:
     def fails(self, error: str, description: str) -> None:
         self.outcome, self.description = error, description
 
-    def leave_out(self) -> None:
-        """Do not keep this note."""
-        self.client_id = ""
-
 
 _current: ContextVar[Note | None] = ContextVar("request_note", default=None)
 
 
-def noting(kind: RequestKind) -> _Noting:
-    """Context manager: note the request served inside, and keep the note. An escaping exception is a server_error."""
-    return _Noting(kind)
+class Noting:
+    """Context manager: note the request served inside, and keep the note. An escaping exception is a server_error.
 
-
-class _Noting:
-    """A class, because leaving a generator's context manager takes longer than the rest of the work."""
+    A class, because leaving a generator's context manager takes longer than the rest of the work.
+    """
 
     __slots__ = ("_note", "_token")
 
@@ -135,54 +127,51 @@ def request_id() -> str:
 
 
 def store(notes: Sequence[Note]) -> None:
-    """Store the notes of existing apps: records by one INSERT, counts and last uses by one upsert each."""
-    recorded, uses = _recorded(notes), last_uses.due(notes)
-    with transaction.atomic():
-        _store(notes, recorded, uses)
-    last_uses.keep(uses)
+    """Store the notes of existing apps: records by one INSERT, counts and last uses by one upsert each.
 
-
-def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime]) -> None:
-    """Lock users first and apps second, the order of all operations; deleted ones are left out."""
+    Lock users first and apps second, the order of all operations; deleted ones are left out.
+    """
+    recorded, uses = _recorded(notes), _uses_to_store(notes)
     named = {note.user_id for note in recorded} | {user for _, user in uses}
-    locked_users = User.objects.select_for_update(no_key=True).filter(pk__in=named)
-    users = set(locked_users.order_by("pk").values_list("pk", flat=True))
-    locked = Application.objects.select_for_update(no_key=True).filter(client_id__in={note.client_id for note in notes})
-    keys = dict(locked.order_by("pk").values_list("client_id", "pk"))
-    RequestRecord.objects.bulk_create(
-        [_record(keys[note.client_id], note, users) for note in recorded if note.client_id in keys]
+    apps = Application.objects.select_for_update(no_key=True).filter(client_id__in={note.client_id for note in notes})
+    counts = Counter(
+        (note.client_id, note.moment.replace(minute=0, second=0, microsecond=0), note.kind, note.outcome)
+        for note in notes
     )
-    counts = Counter((note.client_id, _hour(note.moment), note.kind, note.outcome) for note in notes)
-    _upsert(_ADD_COUNTS, [(keys[app], *rest, count) for (app, *rest), count in counts.items() if app in keys])
-    _upsert(
-        _SET_LAST_USES,
-        [(keys[app], at, user) for (app, user), at in uses.items() if app in keys and user in users],
-    )
+    with transaction.atomic():
+        locked = User.objects.select_for_update(no_key=True).filter(pk__in=named)
+        users = set(locked.order_by("pk").values_list("pk", flat=True))
+        keys = dict(apps.order_by("pk").values_list("client_id", "pk"))
+        RequestRecord.objects.bulk_create(
+            [_record(keys[note.client_id], note, users) for note in recorded if note.client_id in keys]
+        )
+        _upsert(_ADD_COUNTS, [(keys[app], *rest, count) for (app, *rest), count in counts.items() if app in keys])
+        _upsert(
+            _SET_LAST_USES,
+            [(keys[app], at, user) for (app, user), at in uses.items() if app in keys and user in users],
+        )
+    if len(_stored_uses) > MOST_LAST_USES:
+        _stored_uses.clear()
+    _stored_uses.update(uses)
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
     """Delete old records and counts, and each app's records above MOST_RECORDS_KEPT, in batches.
 
-    Return the number of rows.
+    Return the number of rows. 1 query of an index for all apps, and 1 for each app with too many records.
     """
     old = (
-        (RequestRecord.objects.past_use(now), "moment"),
-        (UsageCount.objects.past_use(now), "hour"),
-        (LastUse.objects.past_use(now), "used_at"),
+        (RequestRecord.objects.filter(moment__lt=now - settings.REQUEST_LOG_RETENTION), "moment"),
+        (UsageCount.objects.filter(hour__lt=now - COUNTS_KEPT), "hour"),
+        (LastUse.objects.filter(used_at__lt=now - COUNTS_KEPT), "used_at"),
     )
     deleted = sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in old)
-    for rows in _too_many():
-        deleted += batches.delete(rows, by="moment", after_batch=after_batch)
-    return deleted
-
-
-def _too_many() -> Iterator[RequestRecordQuerySet]:
-    """Yield the surplus records of each app. 1 query of an index, and 1 for each app with too many."""
     counts = RequestRecord.objects.order_by().values("application").annotate(count=Count("application"))
     for app in counts.filter(count__gt=MOST_RECORDS_KEPT).values_list("application", flat=True):
         mine = RequestRecord.objects.filter(application=app)
-        oldest_kept = mine.newest_first().values_list("moment", flat=True)[MOST_RECORDS_KEPT - 1]
-        yield mine.filter(moment__lt=oldest_kept)
+        oldest_kept = mine.order_by("-moment", "-pk").values_list("moment", flat=True)[MOST_RECORDS_KEPT - 1]
+        deleted += batches.delete(mine.filter(moment__lt=oldest_kept), by="moment", after_batch=after_batch)
+    return deleted
 
 
 def place_of(redirect_uri: str) -> str:
@@ -229,10 +218,6 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text[: 4 * DESCRIPTION_LENGTH])
 
 
-def _hour(moment: datetime) -> datetime:
-    return moment.replace(minute=0, second=0, microsecond=0)
-
-
 def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
     """Rows are sorted, so that concurrent processes do not deadlock. The second value of a row is a timestamp."""
     if not rows:
@@ -242,31 +227,53 @@ def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
         cursor.execute(statement.format(**places), [statements.rows_parameter(sorted(rows))])
 
 
-class LastUses:
-    """The last uses that this process has stored; each is stored again after PRECISION."""
-
-    PRECISION = timedelta(minutes=5)
-    MOST_KEPT = 100_000
-
-    def __init__(self) -> None:
-        self._stored: dict[Use, datetime] = {}
-
-    def due(self, notes: Sequence[Note]) -> dict[Use, datetime]:
-        """Return those of a batch to store, the newest of each app and user."""
-        due: dict[Use, datetime] = {}
-        for note in notes:
-            if note.user_id and note.outcome == OK and note.kind in _USES:
-                stored = self._stored.get((note.client_id, note.user_id))
-                if stored is None or note.moment - stored >= self.PRECISION:
-                    due[note.client_id, note.user_id] = note.moment
-        return due
-
-    def keep(self, stored: dict[Use, datetime]) -> None:
-        """Remember that these are stored."""
-        if len(self._stored) > self.MOST_KEPT:
-            self._stored.clear()
-        self._stored.update(stored)
+LAST_USE_PRECISION = timedelta(minutes=5)
+MOST_LAST_USES = 100_000
+_stored_uses: dict[Use, datetime] = {}  # by this process; each is stored again after LAST_USE_PRECISION
 
 
-last_uses = LastUses()
+def _uses_to_store(notes: Sequence[Note]) -> dict[Use, datetime]:
+    """Return the last uses in a batch that are due, the newest of each app and user."""
+    due: dict[Use, datetime] = {}
+    for note in notes:
+        if note.user_id and note.outcome == OK and note.kind in _USES:
+            stored = _stored_uses.get((note.client_id, note.user_id))
+            if stored is None or note.moment - stored >= LAST_USE_PRECISION:
+                due[note.client_id, note.user_id] = note.moment
+    return due
+
+
 buffer: WriteBehindBuffer[Note] = WriteBehindBuffer("request-log", store, limit=MOST_NOTES)
+
+DAYS = 7
+SETTLES = timedelta(hours=1)  # after midnight: until then counts of the day before may still be written
+_settled: dict[date, int] = {}  # sign-ins of days that are over, which no later request changes
+
+
+def sign_ins_by_day(now: datetime) -> dict[date, int]:
+    """Return the sign-ins to all apps of each of the last DAYS days in UTC, today last. 1 query, of the days not
+    counted before."""
+    today = now.astimezone(UTC).date()
+    days = [today - timedelta(days=age) for age in reversed(range(DAYS))]
+    first = next(day for day in days if day == today or day not in _settled)
+    counts = UsageCount.objects.filter(
+        hour__gte=_midnight(first), kind__in=(RequestKind.CODE, RequestKind.TRIED), outcome=OK
+    )
+    by_day = counts.order_by().values_list(TruncDay("hour", tzinfo=UTC)).annotate(Sum("count"))
+    found = {moment.date(): total for moment, total in by_day}
+    answer = {day: found.get(day, 0) if day >= first else _settled[day] for day in days}
+    for old in [day for day in _settled if day < days[0]]:
+        _settled.pop(old, None)
+    _settled.update(
+        {day: count for day, count in answer.items() if _midnight(day) + timedelta(days=1) + SETTLES <= now}
+    )
+    return answer
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def forget_sign_ins() -> None:
+    """Count every day again, for tests."""
+    _settled.clear()

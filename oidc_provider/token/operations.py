@@ -1,42 +1,38 @@
-"""The two grants of the token endpoint: authorization code and refresh token.
+"""What apps do with codes and tokens: exchange, refresh, read user info, introspect.
 
-Each reads once (the app, its code or token, the user) and writes once. Client authentication comes first and uses
+Each grant reads once (the app, its code or token, the user) and writes once. Client authentication comes first and uses
 nothing up. Lifetimes, PKCE, rotation and reuse protection are those of `OAUTH2_PROVIDER`.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 import secrets
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from jwcrypto.common import base64url_encode
 from oauth2_provider.settings import oauth2_settings
 
 from accounts.models import User
 from infrastructure.hashing import digest
-from oidc_provider import revocation
-from oidc_provider.applications import clients
-from oidc_provider.applications.clients import Credentials
+from oidc_provider import client_requests, request_log, revocation
 from oidc_provider.applications.scopes import in_order, parse
-from oidc_provider.errors import InvalidGrant, InvalidScope
-from oidc_provider.log import request_log
+from oidc_provider.client_requests import Credentials, Parameters, required
+from oidc_provider.errors import InsufficientScope, InvalidGrant, InvalidScope, InvalidToken, MissingToken
 from oidc_provider.models import Application
-from oidc_provider.parameters import Parameters, required
 from oidc_provider.token import signing, token_queries
-from oidc_provider.token.token_queries import NewTokens, PresentedGrant
+from oidc_provider.token.token_queries import Bearer, NewTokens, PresentedGrant
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
 
 def exchange(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
     """Return the token response (RFC 6749 §4.1.4) for a code. InvalidClient before anything else. 2 queries."""
-    client_id = clients.lookup_id(credentials.client_id)
-    found = _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
-    return _exchanged(found, form, now)
+    return _exchanged(_authenticated(credentials, token_queries.read_code, form.get("code")), form, now)
 
 
 def exchange_own(form: Parameters, now: datetime, *, application: Application, owner: User) -> dict[str, Any]:
@@ -45,10 +41,10 @@ def exchange_own(form: Parameters, now: datetime, *, application: Application, o
     The owner's session replaces the client secret, of which only the hash is stored. InvalidClient as `exchange`.
     """
     if application.user_id != owner.pk:
-        raise clients.refused()
+        raise client_requests.refused()
     found = token_queries.read_code(application.client_id, digest(form.get("code")))
     if found is None or not found.is_usable:
-        raise clients.suspended()
+        raise client_requests.suspended()
     request_log.about(user_id=found.subject.id)
     if found.pk is not None and found.subject.id != owner.pk:
         raise InvalidGrant("The code was made for another person.")
@@ -79,11 +75,11 @@ def _exchanged(found: PresentedGrant, form: Parameters, now: datetime) -> dict[s
 
 def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
     """Return the token response (RFC 6749 §6) for a refresh token. InvalidClient before anything else. 2 queries."""
-    client_id = clients.lookup_id(credentials.client_id)
-    found = _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
+    found = _authenticated(credentials, token_queries.read_refresh_token, form.get("refresh_token"))
     required(form, "refresh_token")
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
-        if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > _grace_period():
+        grace_period = timedelta(seconds=oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS)  # an app may try again
+        if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > grace_period:
             revocation.revoke_family(found.family, found.application_id)
         raise InvalidGrant("The refresh token was used before.")
     if found.pk is None or found.expires_at <= now or not found.subject.is_active:
@@ -104,26 +100,22 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
     return _response(new, scopes, id_token, now)
 
 
-def _authenticated(credentials: Credentials, found: PresentedGrant | None) -> PresentedGrant:
-    """Return `found`, and log its user. InvalidClient if the app is unknown or its credentials are wrong."""
+def _authenticated(
+    credentials: Credentials, read: Callable[[str, str], PresentedGrant | None], secret: str
+) -> PresentedGrant:
+    """Read the app with its code or token `secret`, and log its user. InvalidClient: an unknown app, a wrong secret."""
+    found = read(client_requests.lookup_id(credentials.client_id), digest(secret))
     if found is None:
-        raise clients.refused()
-    clients.check(credentials, found.client_secret, is_usable=found.is_usable)
+        raise client_requests.refused()
+    client_requests.authenticate(credentials, found.client_secret, is_usable=found.is_usable)
     request_log.about(user_id=found.subject.id)
     return found
 
 
-def _grace_period() -> timedelta:
-    """For this long the reuse of a rotated refresh token revokes nothing: an app may retry a request."""
-    return timedelta(seconds=oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS)
-
-
 def _fits(verifier: str, challenge: str) -> bool:
     """Whether the verifier fits the challenge (RFC 7636 §4.6, S256)."""
-    if not _VERIFIER.match(verifier):
-        return False
-    hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    return secrets.compare_digest(hashed, challenge)
+    hashed = base64url_encode(hashlib.sha256(verifier.encode()).digest())
+    return _VERIFIER.match(verifier) is not None and secrets.compare_digest(hashed, challenge)
 
 
 def _id_token(found: PresentedGrant, scopes: list[str], now: datetime) -> str | None:
@@ -154,4 +146,45 @@ def _response(new: NewTokens, scopes: list[str], id_token: str | None, now: date
         "scope": " ".join(scopes),
         **({"id_token": id_token} if id_token else {}),
         **({"refresh_token": new.refresh_token} if new.refresh_token else {}),
+    }
+
+
+def bearer(access_token: str, now: datetime) -> Bearer:
+    """Return app, scopes and user of an access token. MissingToken, InvalidToken. 1 query."""
+    if not access_token:
+        raise MissingToken("Send the access token as Authorization: Bearer.")
+    found = token_queries.read_access_token(digest(access_token), now)
+    if found is None:
+        raise InvalidToken("The access token is unknown, expired or revoked.")
+    return found
+
+
+def userinfo(found: Bearer) -> dict[str, Any]:
+    """Return the claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
+    if "openid" not in found.scopes:
+        raise InsufficientScope("The access token lacks the scope openid.")
+    return found.subject.claims(found.scopes)
+
+
+def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:
+    """Describe a live token of the calling app (RFC 7662 §2.2), or return `{"active": False}`.
+
+    InvalidClient for wrong credentials. 1 query reads both kinds of token, so no hint is needed.
+    """
+    client_id = client_requests.lookup_id(credentials.client_id)
+    found = token_queries.read_for_introspection(client_id, digest(token), now)
+    if found is None:
+        raise client_requests.refused()
+    client_requests.authenticate(credentials, found.client_secret, is_usable=found.is_usable)
+    if not found.token_type:
+        return {"active": False}
+    return {
+        "active": True,
+        "iss": settings.BASE_URL,
+        "client_id": client_id,
+        "sub": found.user_id,
+        "scope": " ".join(found.scopes),
+        "token_type": found.token_type,
+        "exp": int(found.expires_at.timestamp()),
+        "iat": int(found.issued_at.timestamp()),
     }
