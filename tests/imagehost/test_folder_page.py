@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -70,14 +69,14 @@ def test_its_own_delivered_files_alone_are_shown_newest_first(client: Client) ->
     assert shown(client, f"/folders/{folder.pk}") == names
 
 
+OF_PREVIEW = ("/folders/{folder}/previews/Picture1.webp", "320", "240")
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"preview_state": PreviewState.MADE}, ("/folders/{folder}/previews/Picture1.webp", "320", "240")),
-        (
-            {"preview_state": PreviewState.MADE, "media": media.MP4},
-            ("/folders/{folder}/previews/Picture1.webp", "320", "240"),
-        ),
+        ({"preview_state": PreviewState.MADE}, OF_PREVIEW),
+        ({"preview_state": PreviewState.MADE, "media": media.MP4}, OF_PREVIEW),
         ({"size": MEGABYTE}, ("/media/Picture1.png", "640", "480")),
         ({"size": MEGABYTE + 1}, None),
         ({"preview_state": PreviewState.FAILED}, ("/media/Picture1.png", "640", "480")),
@@ -95,15 +94,6 @@ def test_a_tile_shows_the_preview_or_the_small_file_itself_or_the_type(
     assert tile.xpath(".//*[@class='tile__none']/text()") == ([] if expected else [file.extension.upper()])
 
 
-def test_a_folder_without_files_says_so(client: Client) -> None:
-    folder = shared()
-    response = client.get(f"/folders/{folder.pk}")
-    assert problems_of(response) == []
-    assert page_of(response).findtext(".//h2") == "Nothing here yet"
-    assert page_of(response).xpath("//a[.='Download as ZIP']") == []
-    assert client.get(f"/folders/{folder.pk}?page=2").status_code == 404
-
-
 def test_fifty_files_make_a_page(client: Client) -> None:
     folder = shared()
     names = filled(folder, 51, booked=False)
@@ -116,8 +106,13 @@ def test_fifty_files_make_a_page(client: Client) -> None:
     assert page_of(client.get(second)).findtext(".//title").startswith("Holidays, page 2")
 
 
-def test_a_page_that_is_none_is_missing(client: Client) -> None:
+def test_a_folder_without_files_says_so_and_a_page_that_is_none_is_missing(client: Client) -> None:
     folder = shared()
+    response = client.get(f"/folders/{folder.pk}")
+    assert problems_of(response) == []
+    assert page_of(response).findtext(".//h2") == "Nothing here yet"
+    assert page_of(response).xpath("//a[.='Download as ZIP']") == []
+    assert client.get(f"/folders/{folder.pk}?page=2").status_code == 404
     filled(folder, 2)
     for number in ("0", "2", "-1", "01", "+1", "1.0", "one", "", " 1", "9" * 9, "9" * 400, "\u0661"):
         assert file_pages.page_of_folder(folder, number) is None, number
@@ -150,28 +145,20 @@ def test_the_tags_for_messengers(client: Client) -> None:
     assert {name: found.get(name) for name in expected} == expected
 
 
-MISSING: dict[str, Callable[[], str]] = {
-    "unknown": lambda: "0" * 32,
-    "private": lambda: FolderFactory().pk,
-    "a banned owner's": lambda: shared(owner=UserFactory(is_active=False, banned_at=timezone.now())).pk,
-    "in other letters": lambda: f"{shared().pk.upper()}",
-    "with dashes": lambda: str(uuid.UUID(shared().pk)),
-    "NUL": lambda: "%00",
-    "endless": lambda: "x" * 3000,
-}
-
-
-@pytest.mark.parametrize("made", MISSING.values(), ids=MISSING)
-def test_whatever_is_not_published_is_missing_alike(client: Client, made: Callable[[], str]) -> None:
+def test_whatever_is_not_published_is_missing_alike(client: Client) -> None:
     missing = client.get(f"/folders/{'f' * 32}")
-    folder_id = made()
-    for folder in Folder.objects.filter(pk=folder_id):
-        stored(folder=folder, name="Picture1", preview=PREVIEW)
-    for browser in (client, signed_in(UserFactory())):
-        for below in ("", "/previews/Picture1.webp", "/files.zip"):
-            response = browser.get(f"/folders/{folder_id}{below}")
-            assert (response.status_code, response.content) == (404, missing.content)
-            assert response.cookies == {}
+    member = signed_in(UserFactory())
+    private = FolderFactory()
+    stored(folder=private, name="Picture1", preview=PREVIEW)
+    of_banned = shared(owner=UserFactory(is_active=False, banned_at=timezone.now()))
+    stored(folder=of_banned, name="Picture2", preview=PREVIEW)
+    ids = ["0" * 32, private.pk, of_banned.pk, shared().pk.upper(), str(uuid.UUID(shared().pk)), "%00", "x" * 3000]
+    for folder_id in ids:
+        for below in ("", "/previews/Picture1.webp", "/previews/Picture2.webp", "/files.zip"):
+            for browser in (client, member):
+                response = browser.get(f"/folders/{folder_id}{below}")
+                assert (response.status_code, response.content) == (404, missing.content), (folder_id, below)
+                assert response.cookies == {}
 
 
 def test_its_owner_sees_a_private_folder_marked_as_such() -> None:

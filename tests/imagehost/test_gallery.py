@@ -183,11 +183,3 @@ def test_a_hundred_files_are_the_most_of_a_page(opal: User) -> None:
     assert (len(answers.gallery().body["files"]), answers.gallery().body["total"]) == (100, 103)
     pages = [answers.gallery(limit=40, offset=offset).body["files"] for offset in (0, 40, 80)]
     assert len({file["id"] for page in pages for file in page}) == 103
-
-
-def test_another_method_is_405_and_a_path_beside_it_404(opal: User) -> None:
-    answer = answers.call("POST", f"{answers.GALLERY}?key={answers.SECRET}")
-    assert answer.whole == (405, {"error": "errors.methodNotAllowed"})
-    assert answer.headers["Allow"] == "GET, HEAD"
-    beside = answers.call("GET", f"{answers.GALLERY}/?key={answers.SECRET}")
-    assert beside.whole == (404, {"error": "errors.notFound"})

@@ -68,45 +68,31 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "pattern", "sentence"), REFUSED)
-def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(kind: str, pattern: str, sentence: str) -> None:
-    assert rules.problems(kind=kind, pattern=pattern) == {"pattern": [sentence]}
+TAKEN = [
+    *(("mime", "image/jpg"), ("mime", "video/*"), ("extension", "JPEG"), ("extension", "*.mov")),
+    *(("filename", "x" * 100), ("filename", "[1] (a|b) ^$ {json:url} <b>&amp;"), ("filename", "\U0001f331\u202e*")),
+]
 
 
-@pytest.mark.parametrize(
-    ("kind", "pattern"),
-    [
-        ("mime", "image/jpg"),
-        ("mime", "video/*"),
-        ("extension", "JPEG"),
-        ("extension", "*.mov"),
-        ("filename", "x" * 100),
-        ("filename", "[1] (a|b) ^$ {json:url} <b>&amp;"),
-        ("filename", "\U0001f331\u202e*"),
-    ],
-)
-def test_a_pattern_is_taken(kind: str, pattern: str) -> None:
-    assert rules.problems(kind=kind, pattern=pattern) == {}
-
-
-def test_a_rule_that_cannot_be_is_not_added(folder: Folder) -> None:
-    for kind, pattern, problem in (
+def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(folder: Folder) -> None:
+    refused: list[tuple[str, str, dict[str, list[str]]]] = [
         ("regex", "*", {"kind": ["Choose one of mime, extension, filename."]}),
-        ("filename", "", {"pattern": ["Say what to match."]}),
-    ):
+        *((kind, pattern, {"pattern": [sentence]}) for kind, pattern, sentence in REFUSED),
+    ]
+    for kind, pattern, problem in refused:
+        assert rules.problems(kind=kind, pattern=pattern) == problem
         with pytest.raises(ValidationError) as refusal:
             add(folder, pattern, kind)
         assert refusal.value.message_dict == problem
     assert order_of(folder.owner) == []
+    assert [rules.problems(kind=kind, pattern=pattern) for kind, pattern in TAKEN] == [{}] * len(TAKEN)
 
 
-@pytest.mark.parametrize("folder_id", ["", "\x00", "f" * 32, "of another user"])
-def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None:
-    foreign = FolderFactory()
-    wanted = foreign.pk if folder_id == "of another user" else folder_id
-    with pytest.raises(ValidationError) as refusal:
-        rules.add(owner=folder.owner, kind="filename", pattern="*", folder_id=wanted)
-    assert refusal.value.message_dict == {"folder_id": ["There is no such folder."]}
+def test_the_folder_is_one_of_the_owners(folder: Folder) -> None:
+    for folder_id in ("", "\x00", "f" * 32, FolderFactory().pk):
+        with pytest.raises(ValidationError) as refusal:
+            rules.add(owner=folder.owner, kind="filename", pattern="*", folder_id=folder_id)
+        assert refusal.value.message_dict == {"folder_id": ["There is no such folder."]}
     assert not FolderRule.objects.exists()
 
 

@@ -57,24 +57,14 @@ def test_a_list_costs_the_same_for_one_row_and_for_ten(browser: Client, user: Us
     assert statements.names(lambda: browser.get(path)) == asked
 
 
-@pytest.mark.parametrize(
-    ("values", "is_public", "password"),
-    [
-        (VALUES, False, ""),
-        ({**VALUES, "visibility": "public"}, True, ""),
-        ({**VALUES, "visibility": "password", "password": " open sesame "}, True, " open sesame "),
-    ],
-)
-def test_a_folder_is_made(browser: Client, user: User, values: dict[str, str], is_public: bool, password: str) -> None:
-    answer = browser.post(FOLDERS, {**values, "name": "  Shots "})
-    assert (answer.status_code, answer["Location"], messages_of(answer)) == (
-        302,
-        FOLDERS,
-        ["Folder Shots created."],
-    )
-    folder = Folder.objects.get()
-    assert (folder.owner, folder.name, folder.is_public) == (user, "Shots", is_public)
-    assert check_password(password, folder.password_hash) if password else folder.password_hash == ""
+def test_a_folder_is_made(browser: Client, user: User) -> None:
+    for visibility, password in (("private", ""), ("public", ""), ("password", " open sesame ")):
+        answer = browser.post(FOLDERS, {"name": f"  {visibility} ", "visibility": visibility, "password": password})
+        assert (answer.status_code, answer["Location"]) == (302, FOLDERS)
+        assert messages_of(answer)[-1] == f"Folder {visibility} created."
+        folder = Folder.objects.get(name=visibility)
+        assert (folder.owner, folder.is_public) == (user, visibility != "private")
+        assert check_password(password, folder.password_hash) if password else folder.password_hash == ""
 
 
 MISTAKES = [
@@ -91,11 +81,11 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "errors"), MISTAKES)
-def test_a_folder_that_cannot_be_is_a_form_error(changes: dict[str, str], errors: dict[str, list[str]]) -> None:
-    values = {**VALUES, **changes}
-    assert FolderForm(values).errors == errors
-    assert EditFolderForm({**values, "version": "1"}, folder=FolderFactory.build(owner=None)).errors == errors
+def test_a_folder_that_cannot_be_is_a_form_error() -> None:
+    for changes, errors in MISTAKES:
+        values = {**VALUES, **changes}
+        assert FolderForm(values).errors == errors
+        assert EditFolderForm({**values, "version": "1"}, folder=FolderFactory.build(owner=None)).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -179,12 +169,12 @@ def test_a_private_folder_is_downloaded_by_its_owner_alone(browser: Client, user
     assert Client().get(link).status_code == 404
 
 
-@pytest.mark.parametrize("page", ["edit/", "delete/"])
-def test_the_folder_of_another_user_is_not_found(browser: Client, page: str) -> None:
+def test_the_folder_of_another_user_is_not_found(browser: Client) -> None:
     foreign = FolderFactory(name="Foreign", is_public=True)
     for folder_id in (foreign.pk, "none"):
-        path = f"{FOLDERS}{folder_id}/{page}"
-        assert (browser.get(path).status_code, browser.post(path, VALUES).status_code) == (404, 404)
+        assert browser.get(f"{FOLDERS}{folder_id}/").status_code == 404
+        for path in (f"{FOLDERS}{folder_id}/edit/", f"{FOLDERS}{folder_id}/delete/"):
+            assert (browser.get(path).status_code, browser.post(path, VALUES).status_code) == (404, 404)
     foreign.refresh_from_db()
     assert foreign.name == "Foreign"
 
