@@ -222,10 +222,9 @@ class AlbumAdmin(OperationsAdmin):
     """Staff read albums and delete them; only their owners change them."""
 
     owners = ("owner",)
-    list_display = ("title", "owner", "file_count", "created_at", "updated_at", "page")
+    list_display = fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
     search_fields = ("=id", "=link", "^title", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
-    fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
     staff_actions = ALBUM_ACTIONS
     related = ("owner",)
 

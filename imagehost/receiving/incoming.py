@@ -33,14 +33,7 @@ from accounts import authentication, rate_limits
 from accounts.errors import KeyRateLimited, KeyRefused
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
-from imagehost.errors import (
-    FileTooLarge,
-    NoFile,
-    TooManyUploads,
-    Unauthorized,
-    UploadFailed,
-    UploadsUnavailable,
-)
+from imagehost.errors import FileTooLarge, NoFile, TooManyUploads, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.receiving import uploads
 from imagehost.receiving.uploads import Incoming, Uploaded, UploadOwner
@@ -54,7 +47,6 @@ PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
 OVERHEAD = 3 * 1024 * 1024  # of a form without its file: Django reads 2.5 MiB of text fields at most
 
 MAX_FILES = 100  # of a page's form; Django would refuse one more
-
 MULTIPART = "multipart/form-data"
 
 NOT_MULTIPART = "The body must be multipart/form-data, with a boundary."
@@ -72,10 +64,7 @@ KEY_FIRST = "Larger ones need the key before them in the form, or in a header."
 ONE_FILE = "Exactly one file is sent at a time, in the field `files`."
 TOO_MUCH = f"Not every file was taken: a form may have at most {MAX_FILES} files and {LARGEST_BODY} bytes."
 
-_OF_THE_PARSER = {
-    "Request max total header size exceeded.": LONG_HEADER,
-    CUT_OFF: CUT_OFF,
-}
+_OF_THE_PARSER = {"Request max total header size exceeded.": LONG_HEADER, CUT_OFF: CUT_OFF}
 _END_OF_HEAD = b"\r\n\r\n"
 _LONGEST_HEAD = 1024 + len(_END_OF_HEAD)  # bytes, of a part's head that Django's parser takes
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -96,9 +85,7 @@ def from_api(meta: Meta, secret: str | None, now: datetime) -> Iterator[tuple[Up
     with contextlib.closing(_ApiReceiver(_ApiBody(meta), now)) as receiver:
         if secret:
             receiver.authorize(secret)
-        elif seconds_left := limits.peek(
-            authentication.address_window()
-        ):  # before the form is read; nothing is counted
+        elif seconds_left := limits.peek(authentication.address_window()):  # counts nothing
             raise authentication.address_limited(seconds_left)
         yield receiver.read(meta)
 

@@ -269,25 +269,21 @@ def _password_form(
 
 def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:
     """Redirect after the right password to the folder, or to the page of the file in it that was asked for."""
-    name = request.POST.get("file", "")
-    refusal = None if _may_see(request, folder) else _refusal(request, folder)
+    name, now, refusal = request.POST.get("file", ""), timezone.now(), None
+    if not _may_see(request, folder):
+        password = request.POST.get("password", "")
+        try:
+            folder_access.unlock(folder, password, viewer=request.user, session=request.session, now=now)
+        except WrongPassword:
+            refusal = _Refusal("This is not the password.")
+        except TooManyGuesses as refused:
+            seconds = refused.seconds_left
+            refusal = _Refusal(f"Too many tries. Please try again in {seconds} s.", 429, seconds)
+        except LimitsUnavailable:
+            logger.exception("The limit store does not answer.")
+            refusal = _Refusal("Passwords cannot be checked at the moment. Please try again.", 503, 30)
     if refusal is not None:
         return _password_form(request, folder, file_name=name, refusal=refusal)
     file = file_pages.file_in(folder, name) if name else None
     place = reverse("file_page", args=[file.name]) if file else reverse("folder_page", args=[folder.pk])
     return HttpResponseRedirect(place, status=303, headers={"Cache-Control": LOCKED_CACHING})
-
-
-def _refusal(request: HttpRequest, folder: Folder) -> _Refusal | None:
-    """Return why the sent password is refused; None where it was right and the session is unlocked."""
-    password, now = request.POST.get("password", ""), timezone.now()
-    try:
-        folder_access.unlock(folder, password, viewer=request.user, session=request.session, now=now)
-    except WrongPassword:
-        return _Refusal("This is not the password.")
-    except TooManyGuesses as refused:
-        return _Refusal(f"Too many tries. Please try again in {refused.seconds_left} s.", 429, refused.seconds_left)
-    except LimitsUnavailable:
-        logger.exception("The limit store does not answer.")
-        return _Refusal("Passwords cannot be checked at the moment. Please try again.", 503, 30)
-    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,10 +11,10 @@ from django.test import Client
 
 from accounts.models import Permission, User
 from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.imagehost.uploading import ADDRESS, Answer
 
 Json = dict[str, Any]  # Any: a JSON value
 SECRET, OTHER_SECRET = "the-account-key-of-the-tests", "the-account-key-of-another-user"
-ADDRESS = "203.0.113.7"
 GALLERY, FOLDERS = "/api/imagehost/gallery", "/api/imagehost/folders"
 
 NOT_FOUND = (404, {"error": "Folder not found.", "code": "FOLDER_NOT_FOUND"})
@@ -39,21 +38,6 @@ def _caller(username: str, secret: str) -> User:
     user = UserFactory(username=username, plan="PREMIUM")
     ApiKeyFactory(owner=user, secret=secret, permissions=[Permission.ACCOUNT.value])
     return user
-
-
-@dataclass(frozen=True)
-class Answer:
-    """`body`: the JSON in the text."""
-
-    status: int
-    text: str
-    body: Any  # a JSON value
-    headers: Mapping[str, str]
-
-    @property
-    def whole(self) -> tuple[int, Any]:
-        """Any: a JSON value."""
-        return self.status, self.body
 
 
 def gallery(secret: str = SECRET, **query: str | int) -> Answer:
@@ -99,4 +83,4 @@ def call(
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Cache-Control"] == "private, no-store"
     text = response.content.decode()
-    return Answer(response.status_code, text, json.loads(text), response.headers)
+    return Answer(response.status_code, text, response.headers)

@@ -32,15 +32,16 @@ def test_the_codes_of_a_picture() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("picture", "markdown", "poster"),
-    [("https://h/p", "[![f](https://h/p)]", ' poster="https://h/p"'), ("", "[f]", "")],
-)
-def test_the_codes_of_a_film(picture: str, markdown: str, poster: str) -> None:
-    found = texts(Embedded("f", "https://h/files/F", "https://c/F.mp4", picture, "https://c/F.mp4", width=3, height=2))
-    assert found["markdown"] == f"{markdown}(https://h/files/F)"
-    assert found["html"] == (f'<video src="https://c/F.mp4" title="f" width="3" height="2"{poster} controls></video>')
-    assert found["bbcode"] == "[video]https://c/F.mp4[/video]"
+def test_the_codes_of_a_film() -> None:
+    page, film = "https://h/files/F", "https://c/F.mp4"
+    for picture, markdown, poster in (
+        ("https://h/p", "[![f](https://h/p)]", ' poster="https://h/p"'),
+        ("", "[f]", ""),
+    ):
+        found = texts(Embedded("f", page, film, picture, film, width=3, height=2))
+        assert found["markdown"] == f"{markdown}({page})"
+        assert found["html"] == f'<video src="{film}" title="f" width="3" height="2"{poster} controls></video>'
+        assert found["bbcode"] == f"[video]{film}[/video]"
 
 
 def test_a_name_cannot_leave_its_place() -> None:

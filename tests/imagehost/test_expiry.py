@@ -71,12 +71,6 @@ def test_from_then_on_it_is_nowhere(opal: User, clock: time_machine.Traveller) -
     assert seen() == [[404] * 4, [404, 404], 404, (1, 1, 1), (1, 5), 1, False, False, 404, True]
 
 
-def test_the_api_has_its_documented_fields_alone(opal: User) -> None:
-    FileFactory(owner=opal, expires_at=NOON + HOUR)
-    [shown] = answers.gallery().body["files"]
-    assert not any("xpir" in name for name in shown)
-
-
 @pytest.mark.parametrize(
     ("left", "caching", "preview"),
     [

@@ -21,7 +21,8 @@ from imagehost.folders.folders import Changes
 from imagehost.models import File, Folder, FolderRule, State, Usage
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers
-from tests.imagehost.answers import EXISTS, NOT_FOUND, OTHER_SECRET, Answer, Json
+from tests.imagehost.answers import EXISTS, NOT_FOUND, OTHER_SECRET, Json
+from tests.imagehost.uploading import Answer
 
 MOMENT = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)  # of UNIX second 1772368215
 

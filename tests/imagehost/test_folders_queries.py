@@ -20,6 +20,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers
 from tests.imagehost.plans import plan_of
+from tests.imagehost.uploading import Answer
 from tests.lookup import statements
 
 KEY = [] if settings.REDIS_URL else ["SELECT accounts_apikey"]  # who asks
@@ -37,7 +38,7 @@ def opal(db: None, settings: Settings) -> User:
     return opal
 
 
-def asked(act: Callable[[], answers.Answer], status: int = 200) -> list[str]:
+def asked(act: Callable[[], Answer], status: int = 200) -> list[str]:
     """The names of the statements, those of transactions aside."""
 
     def answered() -> None:

@@ -49,7 +49,7 @@ def deleting(folder: Folder) -> Callable[[], int]:
 
 
 def upload() -> int:
-    return uploading.sent(uploading.form_of(uploading.png()), headers_of("current")).status
+    return uploading.post(uploading.form_of(uploading.png()), headers_of("current"), is_alone=False).status
 
 
 def test_one_of_many_gets_the_name(opal: User) -> None:

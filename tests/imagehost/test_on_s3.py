@@ -84,7 +84,7 @@ def test_a_store_that_dies_takes_nothing_along(settings: Settings, mortal: OwnOb
     def act(number: int) -> uploading.Answer:
         if number == 0:
             mortal.kill_object_server()
-        return uploading.sent(uploading.form_of(png()), uploading.headers_of("current"))
+        return uploading.post(uploading.form_of(png()), uploading.headers_of("current"), is_alone=False)
 
     with kept_in(mortal, settings):
         assert upload(png()).status == 200

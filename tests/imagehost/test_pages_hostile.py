@@ -48,35 +48,30 @@ def test_markup_in_any_name_is_text(client: Client, markup: str) -> None:
     assert of_deletion.xpath("//main//strong/text()") == [title]
 
 
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
+def test_a_title_reads_as_it_is_written() -> None:
+    for name, title in (
         ("gnp.\u202eexe", "gnp.exe"),
         ("\u2066isolated\u2069.png", "isolated.png"),
         ("line\r\nbreak\x00\x1b\x7f\x85\u2028.png", "linebreak.png"),
         ("\u202e \t ", "Picture1.png"),
         ("", "Picture1.png"),
         ("x" * 255, "x" * 255),
-    ],
-    ids=ascii,
-)
-def test_a_title_reads_as_it_is_written(name: str, title: str) -> None:
-    page = file_pages.page_of_file(FileFactory.build(owner=None, name="Picture1", original_name=name))
-    assert page.title == page.card.title == title
+    ):
+        page = file_pages.page_of_file(FileFactory.build(owner=None, name="Picture1", original_name=name))
+        assert page.title == page.card.title == title
 
 
-@pytest.mark.parametrize("name", ["x\r\nSet-Cookie: a=b", '"; filename="evil.exe', "../.."])
-def test_a_folders_name_adds_no_header_to_its_archive(client: Client, name: str) -> None:
-    folder = FolderFactory(name=name, is_public=True)
-    response = client.get(f"/folders/{folder.pk}/files.zip")
-    assert response.status_code == 200
-    assert response.cookies == {}
-    value = response.headers["Content-Disposition"]
-    assert value.isascii()
-    assert value.isprintable()
-    assert value.startswith('attachment; filename="')
-    assert value.count('"') == 2
-    assert "/" not in value
+def test_a_folders_name_adds_no_header_to_its_archive(client: Client) -> None:
+    for name in ("x\r\nSet-Cookie: a=b", '"; filename="evil.exe', "../.."):
+        folder = FolderFactory(name=name, is_public=True)
+        response = client.get(f"/folders/{folder.pk}/files.zip")
+        assert (response.status_code, response.cookies) == (200, {})
+        response.close()
+        value = response.headers["Content-Disposition"]
+        assert value.isascii()
+        assert value.isprintable()
+        assert value.startswith('attachment; filename="')
+        assert (value.count('"'), "/" in value) == (2, False)
 
 
 PATHS = [

@@ -70,17 +70,11 @@ def test_the_earlier_form_is_answered_to_a_header_or_a_field_called_key(form: st
     assert answer.body["rawUrl"] == f"{CDN}/{file.name}.png"
 
 
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [
-        ("a" * 256, "a" * 255),
-        (f"{'a' * 252}.png", f"{'a' * 251}.png"),
-        (f"a.{'p' * 300}", f".{'p' * 254}"),
-        (f"{'日' * 300}.jpeg", f"{'日' * 250}.jpeg"),
-    ],
-)
-def test_a_long_name_keeps_its_extension(name: str, kept: str) -> None:
-    assert kept_name(name) == kept
+def test_a_long_name_keeps_its_extension() -> None:
+    assert kept_name("a" * 256) == "a" * 255
+    assert kept_name(f"{'a' * 252}.png") == f"{'a' * 251}.png"
+    assert kept_name(f"a.{'p' * 300}") == f".{'p' * 254}"
+    assert kept_name(f"{'日' * 300}.jpeg") == f"{'日' * 250}.jpeg"
 
 
 @pytest.mark.parametrize("form", [FORMS[0], FORMS[3]])
@@ -166,20 +160,17 @@ def test_an_upload_goes_to_the_folder_of_the_first_rule_that_matches() -> None:
         assert (file.folder.name if file.folder else None) == folder
 
 
-def test_a_name_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    uploading.uploader()
-    FileFactory(name="aaaaaaaa")
-    drawn = iter("AAAAAAAA" + "b" * 8)  # some stores take upper case for lower case
-    monkeypatch.setattr(secrets, "choice", lambda _: next(drawn))
-    assert upload(png()).body["fileName"] == "bbbbbbbb"
-
-
-def test_an_upload_fails_where_no_name_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_taken_is_drawn_again_and_an_upload_fails_where_none_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     owner = uploading.uploader()
     FileFactory(name="aaaaaaaa")
     monkeypatch.setattr(secrets, "choice", lambda _: "a")
     assert upload(png()).outcome == (500, "UPLOAD_FAILED")
     assert quotas.used(owner.pk) == 0
+    drawn = iter("AAAAAAAA" + "b" * 8)  # some stores take upper case for lower case
+    monkeypatch.setattr(secrets, "choice", lambda _: next(drawn))
+    assert upload(png()).body["fileName"] == "bbbbbbbb"
 
 
 NAMES = {

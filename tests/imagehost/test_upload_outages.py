@@ -156,7 +156,7 @@ def _upload_together(count: int, content: bytes) -> list[tuple[int, str]]:
 
     def act(number: int) -> tuple[int, str]:
         form = FORMS[number % len(FORMS)]
-        return uploading.sent(uploading.form_of(content, form=form), uploading.headers_of(form)).outcome
+        return uploading.post(uploading.form_of(content, form=form), uploading.headers_of(form), is_alone=False).outcome
 
     return sorted(together(count, act))
 
@@ -210,7 +210,7 @@ def test_an_account_goes_away_while_its_uploads_come(bucket_directory: Path) -> 
         if number == 0:
             users.delete(user=owner, by=None)
             return 0, ""
-        return uploading.sent(uploading.form_of(png()), uploading.headers_of("current")).outcome
+        return uploading.post(uploading.form_of(png()), uploading.headers_of("current"), is_alone=False).outcome
 
     outcomes = set(together(6, act)[1:])
     assert outcomes <= {(200, ""), (401, "UNAUTHORIZED"), (500, "UPLOAD_FAILED")}

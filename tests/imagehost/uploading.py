@@ -145,23 +145,12 @@ def post(
     content_type: str = MULTIPART,
     address: str = ADDRESS,
     query: str = "",
+    is_alone: bool = True,
 ) -> Answer:
-    """Send a body as it is. `length`: what the header says of it; None: it comes in chunks, without that header."""
-    answer = sent(body, headers, length=length, content_type=content_type, address=address, query=query)
-    assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []
-    return answer
+    """Send a body as it is. `length`: what the header says of it; None: it comes in chunks, without that header.
 
-
-def sent(
-    body: bytes | Stream,
-    headers: Mapping[str, str],
-    *,
-    length: str | int | None = "of the body",
-    content_type: str = MULTIPART,
-    address: str = ADDRESS,
-    query: str = "",
-) -> Answer:
-    """Post an upload, also while others upload; the directory is not compared."""
+    `is_alone`: no other upload runs, so that nothing is left in the incoming directory.
+    """
     if length == "of the body" and isinstance(body, bytes):
         length = len(body)
     environ: dict[str, Any] = {  # WSGI's values have no type
@@ -178,6 +167,7 @@ def sent(
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert not {"Set-Cookie", "Access-Control-Allow-Origin"} & set(response.headers)
     assert response.status_code == 200 or "X-Deletion-Url" not in response.headers
+    assert not (is_alone and list(Path(settings.IMAGEHOST_INCOMING).glob("*")))
     return Answer(response.status_code, response.content.decode(), dict(response.headers))
 
 
