@@ -34,10 +34,10 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
     open_files = [file for file in files if not (file.folder and file.folder.is_password_enabled)]
     title = names.shown(album.title, otherwise="Album")
     card = file_pages.card_of_files(title, album.url, album.owner, open_files, len(files))
-    codes = Embedded(card.title, card.url)  # they show the card's picture and lead to the album
+    embedded = Embedded(card.title, card.url)  # the codes show the card's picture and lead to the album
     if card.picture is not None:
         picture = card.picture
-        codes = replace(codes, picture=picture.url, width=picture.width, height=picture.height)
+        embedded = replace(embedded, picture=picture.url, width=picture.width, height=picture.height)
     return AlbumPage(
         album=album,
         owner=album.owner.get_full_name(),
@@ -46,7 +46,7 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
         tiles=[_tile(file, may_see) for file in page],
         page=page,
         card=card,
-        codes=embeds.codes(codes),
+        codes=embeds.codes(embedded),
         is_private=len(open_files) < len(files),
     )
 

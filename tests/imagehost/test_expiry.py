@@ -139,12 +139,8 @@ def test_a_longer_life_races_with_the_sweep_and_one_wins(user: User) -> None:
 
 
 @pytest.mark.embedded
-def test_expired_files_are_found_by_their_index() -> None:
+def test_expired_files_are_found_by_their_index_and_it_costs_no_query() -> None:
     assert "imagehost_file_expiring" in plan_of(lambda: list(sweeping._each(File.objects.expired(NOON), NOON)))
-
-
-@pytest.mark.embedded
-def test_it_costs_no_query() -> None:
     file = stored(expires_at=NOON + HOUR)
     asked = statements.names(lambda: uploading.get(f"/media/{file.file_name}"))
     assert asked == ["SELECT imagehost_file"]

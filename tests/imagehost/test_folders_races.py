@@ -52,13 +52,10 @@ def upload() -> int:
     return uploading.post(uploading.form_of(uploading.png()), headers_of("current"), is_alone=False).status
 
 
-def test_one_of_many_gets_the_name(opal: User) -> None:
+def test_one_of_many_gets_the_name_and_two_that_swap_theirs_do_not_wait_for_each_other(opal: User) -> None:
     statuses = together(4, lambda _: answers.create({"folderName": "Clips"}).status)
     assert Counter(statuses) == {201: 1, 409: 3}
     assert Folder.objects.count() == 1
-
-
-def test_two_folders_that_swap_their_names_do_not_wait_for_each_other(opal: User) -> None:
     one, other = FolderFactory(owner=opal, name="One"), FolderFactory(owner=opal, name="Other")
     for _ in range(ROUNDS):
         found = at_once(changing(one, {"folderName": "Other"}), changing(other, {"folderName": "One"}))

@@ -87,15 +87,11 @@ def test_quarantine_and_back_are_written_down_once_each() -> None:
         ("file:quarantined", "Reported"),
         ("file:restored", "Fine"),
     ]
-
-
-def test_the_record_of_a_quarantine_names_the_key_for_caches_to_purge() -> None:
-    file = stored()
-    impose(file)
+    # The key is for caches to purge.
     assert AuditEvent.objects.get(verb="file:quarantined").data == {"owner": file.owner_id, "key": file.key}
 
 
-def test_a_store_that_fails_delays_the_move_and_serves_nothing(bucket: FaultyStorage) -> None:
+def test_a_store_that_fails_delays_the_move_and_the_restoration_and_serves_nothing(bucket: FaultyStorage) -> None:
     file = in_public_folder()
     bucket.faults["move"] = StorageFailed
     away = impose(file)
@@ -110,11 +106,6 @@ def test_a_store_that_fails_delays_the_move_and_serves_nothing(bucket: FaultySto
     away.refresh_from_db()
     assert (away.moves_from, objects.all_keys()) == ("", [away.key])
     assert sweep() == Swept()
-
-
-def test_a_store_that_fails_delays_the_restoration(bucket: FaultyStorage) -> None:
-    file = in_public_folder()
-    away = impose(file)
     bucket.faults["move"] = StorageFailed
     assert (lift(away).quarantined_at, statuses(file)) == (None, [404] * 4)
     bucket.faults.clear()
@@ -129,13 +120,7 @@ def test_a_deletion_in_the_middle_of_a_move_leaves_no_object(fault: str, bucket:
     bucket.faults.clear()
     assert files.delete(file=file, by=None)
     assert (objects.all_keys(), File.objects.exists()) == ([], False)
-
-
-def test_an_object_that_arrives_after_the_deletion_is_taken_away(bucket: FaultyStorage) -> None:
-    bucket.faults["move"] = StorageFailed
-    file = impose(in_public_folder())
-    bucket.faults.clear()
-    assert files.delete(file=file, by=None)
+    # An object that arrives after that is removed.
     objects.put_key(file.key)
     assert quarantine.finish_move(file)
     assert objects.all_keys() == []
