@@ -31,59 +31,11 @@ from imagehost.folders.folders import Changes
 from imagehost.models import Album, File, Folder, FolderRule, PreviewState, State, Usage
 from imagehost.storing import files, quarantine, quotas
 
-_QUARANTINE = "imagehost.quarantine_file"
-FILE_ACTIONS: tuple[StaffAction, ...] = (
-    StaffAction(
-        "quarantine",
-        "Quarantine",
-        "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
-        _QUARANTINE,
-        through(quarantine.impose, "file"),
-        offer=lambda file: file.is_delivered,
-    ),
-    StaffAction(
-        "restore",
-        "Restore",
-        "The file, its page and its preview are served again.",
-        _QUARANTINE,
-        through(quarantine.lift, "file"),
-        offer=lambda file: file.state == State.READY and file.quarantined_at is not None and not file.moves_from,
-    ),
-    StaffAction(
-        "delete",
-        "Delete",
-        "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
-        "imagehost.delete_file",
-        through(files.delete, "file"),
-        offer=lambda file: file.state == State.READY,
-    ),
-)
-ALBUM_ACTIONS: tuple[StaffAction, ...] = (
-    StaffAction(
-        "delete",
-        "Delete",
-        "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
-        "imagehost.delete_album",
-        through(albums.delete_by_staff, "album"),
-    ),
-)
-
 
 @transaction.atomic
 def _recount(usage: Usage, *, by: User, reason: str) -> None:
     wrong_by = quotas.recount(owner_id=usage.pk)
     audit.record("usage:recounted", by=by, on=usage.owner, reason=reason, wrong_by=wrong_by)
-
-
-USAGE_ACTIONS: tuple[StaffAction, ...] = (
-    StaffAction(
-        "recount",
-        "Count again",
-        "Sets the used storage to the sum of the user's files.",
-        "imagehost.change_usage",
-        _recount,
-    ),
-)
 
 
 class TypeFilter(admin.SimpleListFilter):
@@ -113,7 +65,32 @@ class FileAdmin(OperationsAdmin):
     search_help_text = "A file's name with or without its ending, its original name, or its owner's username or id."
     ordering = ("-uploaded_at", "-id")
     fields = readonly_fields = (*columns(File, without=("deletion_hash",)), "links")
-    staff_actions = FILE_ACTIONS
+    staff_actions = (
+        StaffAction(
+            "quarantine",
+            "Quarantine",
+            "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
+            "imagehost.quarantine_file",
+            through(quarantine.impose, "file"),
+            offer=lambda file: file.is_delivered,
+        ),
+        StaffAction(
+            "restore",
+            "Restore",
+            "The file, its page and its preview are served again.",
+            "imagehost.quarantine_file",
+            through(quarantine.lift, "file"),
+            offer=lambda file: file.state == State.READY and file.quarantined_at is not None and not file.moves_from,
+        ),
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
+            "imagehost.delete_file",
+            through(files.delete, "file"),
+            offer=lambda file: file.state == State.READY,
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the files with owner and folder, without the hash of the deletion link."""
@@ -225,7 +202,15 @@ class AlbumAdmin(OperationsAdmin):
     list_display = fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
     search_fields = ("=id", "=link", "^title", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
-    staff_actions = ALBUM_ACTIONS
+    staff_actions = (
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
+            "imagehost.delete_album",
+            through(albums.delete_by_staff, "album"),
+        ),
+    )
     related = ("owner",)
 
     @admin.display(description="Files")
@@ -288,7 +273,15 @@ class UsageAdmin(OperationsAdmin):
     search_fields = ("=owner__username", "=owner__id")
     ordering = ("-used_bytes", "pk")
     fields = readonly_fields = ("owner", "used", "used_bytes", "plan", "max_storage", "max_file_size")
-    staff_actions = USAGE_ACTIONS
+    staff_actions = (
+        StaffAction(
+            "recount",
+            "Count again",
+            "Sets the used storage to the sum of the user's files.",
+            "imagehost.change_usage",
+            _recount,
+        ),
+    )
     related = ("owner",)
 
     @admin.display(description="Used", ordering="used_bytes")

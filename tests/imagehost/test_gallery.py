@@ -130,14 +130,29 @@ def test_a_page_is_what_was_asked_for() -> None:
         assert page_of(offset=offset) == Page(100, int(offset))
 
 
-NO_NUMBERS = ["", "x", "-1", "+1", "1.0", "1e2", " 5", "5\n", "1_0", "null", "\u0663", "\u00b2", "1\x00"]
+NO_NUMBERS: list[str | list[str]] = [
+    "",
+    "x",
+    "-1",
+    "+1",
+    "1.0",
+    "1e2",
+    " 5",
+    "5\n",
+    "1_0",
+    "null",
+    "\u0663",
+    "\u00b2",
+    "1\x00",
+    ["5", "5"],
+]
 
 
 def test_what_is_no_number_in_plain_digits_and_a_repeated_parameter_are_refused() -> None:
-    for value in [*NO_NUMBERS, "0", "000", "101", "1000", "9" * 30, ["5", "5"]]:
+    for value in [*NO_NUMBERS, "0", "000", "101", "1000", "9" * 30]:
         with pytest.raises(InvalidLimit):
             page_of(limit=value)
-    for value in [*NO_NUMBERS, "9" * 1001, ["0", "0"]]:
+    for value in [*NO_NUMBERS, "9" * 1001]:
         with pytest.raises(InvalidOffset):
             page_of(offset=value)
 
