@@ -77,7 +77,9 @@ def test_every_address_is_locked_until_the_password_is_given_and_caches_keep_not
     below = [f"/folders/{folder.pk}{path}" for path in ("", "/files.zip", "/previews/Picture1.webp")]
     for path in (*below, "/files/Picture1", "/files/Picture1/preview.webp"):
         assert client.get(path).headers["Cache-Control"] == "private, no-store"
-    # Its owner needs no password, and another user does.
+
+
+def test_its_owner_needs_no_password_and_another_user_does(folder: Folder) -> None:
     assert statuses(signed_in(folder.owner), folder) == OPEN
     assert statuses(signed_in(UserFactory()), folder) == LOCKED
 
