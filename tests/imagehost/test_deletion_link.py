@@ -10,7 +10,6 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
 from imagehost.models import File, State
 from imagehost.storing import quotas
 from tests.factories.accounts import UserFactory
@@ -138,21 +137,9 @@ def test_asking_takes_one_query_with_a_right_token_and_a_wrong_one(client: Clien
 # --- GET and POST /files/{name}/delete ---
 
 
-@pytest.fixture
-def owner() -> User:
-    user: User = UserFactory()
-    return user
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    """Signed in as the owner, and strict about forms."""
-    browser = Client(enforce_csrf_checks=True)
+def test_the_owner_finds_the_way_on_the_page_and_deletes_by_its_form() -> None:
+    owner, browser = UserFactory(), Client(enforce_csrf_checks=True)
     browser.force_login(owner)
-    return browser
-
-
-def test_the_owner_finds_the_way_on_the_page_and_deletes_by_its_form(browser: Client, owner: User) -> None:
     file = stored(owner=owner, original_name="my holiday.png")
     url = f"/files/{file.name}/delete"
     assert url in page_of(browser.get(f"/files/{file.name}")).xpath("//main//a/@href")
@@ -167,6 +154,8 @@ def test_the_owner_finds_the_way_on_the_page_and_deletes_by_its_form(browser: Cl
     assert not File.objects.delivered().exists()
     assert quotas.used(owner.pk) == 0
     assert browser.post(url, fields).status_code == 404
+    taken = stored(owner=owner, quarantined_at=timezone.now())
+    assert browser.get(f"/files/{taken.name}/delete").status_code == 404
 
 
 def test_the_file_of_another_user_is_as_one_that_there_is_not(client: Client) -> None:
@@ -179,8 +168,3 @@ def test_the_file_of_another_user_is_as_one_that_there_is_not(client: Client) ->
         path = f"/files/{name}/delete"
         assert (client.get(path).status_code, client.post(path).status_code) == (404, 404)
     assert File.objects.delivered().exists()
-
-
-def test_a_quarantined_file_is_not_the_owners_to_delete(browser: Client, owner: User) -> None:
-    file = stored(owner=owner, quarantined_at=timezone.now())
-    assert browser.get(f"/files/{file.name}/delete").status_code == 404

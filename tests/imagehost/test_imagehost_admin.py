@@ -88,20 +88,6 @@ def test_a_list_is_searched_by_owner_and_odd_terms_break_nothing(name: str) -> N
         assert browser.get(url_of(name), {"q": term}).status_code == 200
 
 
-@every_page
-def test_a_selection_that_no_browser_sends_changes_nothing(name: str) -> None:
-    browser, row, url = superuser(), MAKE[name](), url_of(name)
-    act = {"file": "quarantine", "usage": "recount"}.get(name, "delete_selected")
-    for key in ("a\x00b", "9" * 40):
-        sent = {"action": act, "_selected_action": key, "post": "yes"}
-        assert browser.post(url, sent).status_code == 302
-        if act != "delete_selected":
-            sent = {"_selected_action": key, "reason": "Because"}
-            assert browser.post(f"{url}act/{act}/", sent).status_code == 404
-    assert listed(browser.get(url)) == [row]
-    assert not AuditEvent.objects.exists()
-
-
 def test_files_are_filtered_by_type_state_and_quarantine_and_folders_by_password() -> None:
     browser, url = superuser(), url_of("file")
     png, mp4 = FileFactory(), FileFactory(media=media.MP4, quarantined_at=timezone.now())
