@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
+
+from tests.support.environment import APPS, ROOT
 
 pytestmark = pytest.mark.once
 
-ROOT = Path(settings.BASE_DIR)
-APPS = ("accounts", "config", "dashboard", "demo", "imagehost", "infrastructure", "lookup", "oidc_provider", "presence")
 FILES = {str(path.relative_to(ROOT)) for app in APPS for path in ROOT.joinpath(app).rglob("*") if path.suffix != ".pyc"}
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
-from django.conf import settings as configured
 from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
 from config.web import door
 from tests.factories.accounts import UserFactory
+from tests.support.environment import APPS, ROOT
 
 BASE = "http://127.0.0.1:8000"
 DISCOVERY = "/.well-known/openid-configuration"
@@ -64,20 +63,15 @@ FOLLOW_THE_HEADER = {"build_absolute_uri", "get_current_site", "current_site"}
 
 
 def test_no_code_and_no_template_of_ours_makes_addresses_from_the_host_header() -> None:
-    root = Path(configured.BASE_DIR)
     found = []
-    for app in (
-        *("accounts", "config", "dashboard", "demo", "imagehost", "infrastructure", "lookup", "oidc_provider"),
-        "presence",
-    ):
-        for path in root.joinpath(app).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                names = {getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "name", "")}
-                if names & FOLLOW_THE_HEADER:
-                    found.append(f"{path.relative_to(root)}:{getattr(node, 'lineno', 0)}")
+    for path in (path for app in APPS for path in ROOT.joinpath(app).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = {getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "name", "")}
+            if names & FOLLOW_THE_HEADER:
+                found.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}")
     found += [
-        str(path.relative_to(root))
-        for path in root.joinpath("templates").rglob("*.*")
+        str(path.relative_to(ROOT))
+        for path in ROOT.joinpath("templates").rglob("*.*")
         if any(name in path.read_text() for name in (*FOLLOW_THE_HEADER, "request.get_host"))
     ]
     assert found == []

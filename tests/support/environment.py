@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+APPS = ("accounts", "config", "dashboard", "demo", "imagehost", "infrastructure", "lookup", "oidc_provider", "presence")
 
 
 def documented() -> list[str]:
