@@ -133,9 +133,9 @@ def _is_host(word: str) -> bool:
     return is_address and bool(host) and not host.startswith(".") and word in (host, f"{host}:{port}")
 
 
-def database_url(name: str, default: str = "") -> str:
+def database_url(name: str) -> str:
     """Return an address of PostgreSQL as libpq reads it: several hosts, and options such as sslmode, may be in it."""
-    value = text(name, default)
+    value = text(name, "")
     if value and not _is_database_url(value):
         raise ImproperlyConfigured(
             f"{name} must be an address such as postgres://user:password@host/name (several hosts: host1,host2). "

@@ -34,10 +34,10 @@ Reply = Any  # what a command answers: bytes, int, None, a list of these
 READ_SIZE = 65_536
 
 
-def _of_cache(alias: str) -> Callable[[], Any]:
+def _client_of_cache() -> Any:
     from django_redis import get_redis_connection  # only where Redis is configured
 
-    return lambda: get_redis_connection(alias)
+    return get_redis_connection("default")
 
 
 class Prefetch:
@@ -69,15 +69,15 @@ class Prefetch:
 
 
 class RedisConnection:
-    """A connection for each thread to the Redis of one entry of CACHES. A forked process makes new ones.
+    """A connection for each thread to the Redis of the default cache. A forked process makes new ones.
 
     Every method raises RedisError where Redis does not answer or refuses. A connection that has ended, such as by a
     restart of Redis, is replaced once.
     """
 
-    def __init__(self, alias: str = "default", *, client: Callable[[], Any] | None = None) -> None:
-        """`client`: the client library's (Any), of another server than the entry's."""
-        self._client = client or _of_cache(alias)
+    def __init__(self, client: Callable[[], Any] = _client_of_cache) -> None:
+        """`client`: the client library's (Any), of another server than that of the default cache."""
+        self._client = client
         self._held = threading.local()
 
     def call(self, *command: Part) -> Reply:

@@ -25,7 +25,7 @@ ECHO = Script("return {KEYS[1], ARGV[1], 7}")
 
 @pytest.fixture
 def redis() -> RedisConnection:
-    return RedisConnection("default")
+    return RedisConnection()
 
 
 def own_id(redis: RedisConnection) -> int:
@@ -105,7 +105,7 @@ def test_after_a_failover_the_server_is_looked_up_again(redis: RedisConnection) 
 
 def test_nothing_listens() -> None:
     with override_settings(CACHES=UNREACHABLE), pytest.raises(RedisError):
-        RedisConnection("default").call("PING")
+        RedisConnection().call("PING")
 
 
 def test_it_ends_with_its_thread(redis: RedisConnection) -> None:
