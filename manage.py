@@ -7,13 +7,13 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-from config import start
+from config import serve
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
-        if not {*sys.argv[1:2]}.isdisjoint(start.PROGRAMS):
-            start.check_program()
+        if not {*sys.argv[1:2]}.isdisjoint(serve.PROGRAMS):
+            serve.check_program()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.stderr.write(f"{error} docs/configuration.md explains it.\n")

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
-from config import start
+from config import serve
 from oidc_provider.token import signing
 
 TAG = "config"  # of the checks that look only at settings
@@ -42,7 +42,7 @@ def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
 def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """Check the settings of a production start. `app_configs`: Django passes the apps to look at, or None."""
     messages: list[CheckMessage] = [
-        Error(problem.sentence, hint=problem.fix, id=problem.id) for problem in start.problems()
+        Error(problem.sentence, hint=problem.fix, id=problem.id) for problem in serve.problems()
     ]
     if settings.ALLOW_UNSAFE_START:
         allowed = ", ".join(settings.ALLOW_UNSAFE_START)
@@ -71,7 +71,7 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
     hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where no others can read or join that network."
     database = settings.DATABASES["default"]  # by default without TLS
     is_secured = database.get("OPTIONS", {}).get("sslmode") in ("require", "verify-ca", "verify-full")
-    is_plain_database = not is_secured and not all(map(start.is_local, str(database.get("HOST") or "").split(",")))
+    is_plain_database = not is_secured and not all(map(serve.is_local, str(database.get("HOST") or "").split(",")))
     plain = [
         ("PostgreSQL", "sslmode=verify-full", "config.W004", is_plain_database),
         ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, settings.CACHES.values()))),
@@ -90,7 +90,7 @@ def _is_plain_redis(cache: dict[str, Any]) -> bool:
     """
     parts = urlsplit(str(cache.get("LOCATION", "")))
     sentinels = [host for host, _ in cache.get("OPTIONS", {}).get("SENTINELS", ())]
-    return parts.scheme == "redis" and not all(map(start.is_local, sentinels or [parts.hostname or ""]))
+    return parts.scheme == "redis" and not all(map(serve.is_local, sentinels or [parts.hostname or ""]))
 
 
 @register(Tags.security, deploy=True)

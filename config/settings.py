@@ -38,7 +38,7 @@ if EMBEDDED:
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 WEB_THREADS = env.integer("WEB_THREADS", 40 if EMBEDDED else 4)
 SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded default; elsewhere nginx cuts them off
-# What a start of production lets pass although it must not serve strangers (config.start).
+# What a start of production lets pass although it must not serve strangers (config.serve).
 ALLOW_UNSAFE_START = env.some_of("ALLOW_UNSAFE_START", ("demo", "edge", "eviction", "limits", "secrets", "workers"))
 DEBUG = False
 ROOT_URLCONF = "config.urls"

@@ -20,11 +20,11 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import data_stores, start
+from config import data_stores, serve
 from config.web import web_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-start.check_worker()
+serve.check_worker()
 data_stores.bound_waits()
 django.setup(set_prefix=False)
 web_worker.end_with_parent()

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import data_stores, start
+from config import data_stores
+from config.serve import check_worker
 from config.web import request_body, web_worker
 from config.web.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-start.check_worker()
+check_worker()
 data_stores.bound_waits()
 django_application = get_wsgi_application()
 from config.web import lane  # noqa: E402 - it needs the apps that the line above loads

@@ -10,7 +10,7 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from accounts import plans
-from config import start
+from config import serve
 from config.checks import (
     check_connections,
     check_content_url,
@@ -92,7 +92,7 @@ WEAK = "is an example, or too easy to guess"
 )
 def test_a_secret_that_others_know_is_named(production: Settings, name: str, value: Any, sentence: str) -> None:
     setattr(production, name, value)
-    assert [problem.sentence for problem in start.problems()] == [sentence]
+    assert [problem.sentence for problem in serve.problems()] == [sentence]
 
 
 @pytest.mark.django_db

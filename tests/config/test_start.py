@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from config import start
+from config import serve
 from tests.support import ports, programs, servers
 
 pytestmark = pytest.mark.live
@@ -174,4 +174,4 @@ def test_each_secret_of_the_examples_is_known() -> None:
         if re.fullmatch(r"[A-Z_]*(PASSWORD|SECRET_KEY|ENCRYPTION_KEYS)", name) and value:
             found.add(value)
         found |= set(re.findall(r"://[a-z]+:([^@]+)@", value))
-    assert found <= start.EXAMPLES  # which has those of earlier releases, too
+    assert found <= serve.EXAMPLES  # which has those of earlier releases, too
