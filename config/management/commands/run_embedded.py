@@ -32,7 +32,7 @@ from lookup.models import LeaderboardEntry
 from oidc_provider.token import signing
 
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
-PATIENCE = 60.0  # seconds that the other programs and the printed address wait for that
+PATIENCE = 60.0  # seconds that the other programs and the printed address wait for the web server
 _MODULE = ("-m", "granian")
 # One worker: limits and caches of the embedded default live in it.
 _OPTIONS = (
@@ -61,9 +61,8 @@ class Command(BaseCommand):
 
     def _prepare(self) -> str:
         """Return what to print once the service answers."""
-        if problem := _problem_of_port(
-            settings.HOST, settings.PORT
-        ):  # else shared with another server that allows that
+        # The server would share a port in use with another one that allows that.
+        if problem := _problem_of_port(settings.HOST, settings.PORT):
             raise CommandError(
                 f"Cannot listen on {settings.HOST}:{settings.PORT} ({problem}). "
                 "Stop what uses the port, or set PORT to another one."
