@@ -288,12 +288,15 @@ def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpRes
     """Ask for the reason; a POST sends the report and leads back."""
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
-        return HttpResponseRedirect(_report_url(page.username, comment_id))
-    comment = _reported(page, comment_id)
+        view, ids = ("profile_comment_report", [comment_id]) if comment_id else ("profile_report", [])
+        return HttpResponseRedirect(reverse(view, args=[page.username, *ids]))
+    comment = None
+    if comment_id and page.has_comments:
+        shown = Comment.objects.filter(user=page.user.id, author__is_active=True)
+        comment = shown.select_related("author").filter(pk=comment_id).first()
     back = return_path(request.POST if request.method == "POST" else request.GET, name)
-    if comment_id and comment is None:
-        return _left(request, back, GONE)
-    if problem := _problem(page, comment, request.user):
+    problem = GONE if comment_id and comment is None else _problem(page, comment, request.user)
+    if problem:
         return _left(request, back, problem)
     form = ReportForm(request.POST) if request.method == "POST" else ReportForm(initial={"back": back})
     too_often = None
@@ -310,20 +313,6 @@ def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpRes
     if too_often and too_often.seconds_left:
         response.headers["Retry-After"] = str(too_often.seconds_left)
     return response
-
-
-def _report_url(name: str, comment_id: str) -> str:
-    if comment_id:
-        return reverse("profile_comment_report", args=[name, comment_id])
-    return reverse("profile_report", args=[name])
-
-
-def _reported(page: ProfilePage, comment_id: str) -> Comment | None:
-    """Return the comment or reply, where the page shows it."""
-    if not comment_id or not page.has_comments:
-        return None
-    shown = Comment.objects.filter(user=page.user.id, author__is_active=True)
-    return shown.select_related("author").filter(pk=comment_id).first()
 
 
 def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:

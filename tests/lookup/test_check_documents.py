@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Model
+from django.test import override_settings
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Name, User
 from lookup import models
-from lookup.documents import document_checks, documents
+from lookup.documents import counters, document_checks, documents, resolve
+from lookup.documents.resolve import Parts
 from tests.factories.accounts import UserFactory
+from tests.factories.lookup import main_profile
 from tests.lookup import answers
 from tests.lookup.answers import INCLUDES
 from tests.lookup.filled import ADA, OTHER_PROFILE, Filled, row
@@ -199,3 +204,58 @@ def test_parts_of_the_check_leave_no_id_out_and_have_none_twice(number: int) -> 
     assert [part.after for part in parts] == ["", *(part.before for part in parts[:-1])]
     assert parts[-1].before == ""
     assert sorted({part.after for part in parts}) == [part.after for part in parts]
+
+
+# --- Stale documents: marked however many there are, rendered once, completed where they are missing ---
+
+
+@pytest.fixture
+def people(db: None) -> list[User]:
+    return [UserFactory() for _ in range(5)]
+
+
+def test_more_documents_than_a_batch_are_marked(people: list[User], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "BATCH", 2)
+    assert documents.mark_stale(models.Profile.objects.filter(user__in=people)) == 5
+    assert models.ProfileDocument.objects.filter(user__in=people, fingerprint="").count() == 5
+
+
+@pytest.mark.embedded
+def test_a_second_reader_renders_nothing(people: list[User], django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    profile = main_profile(people[0])
+    documents.mark_stale(models.Profile.objects.filter(pk=profile.pk))
+    documents.refresh(profile.pk)
+    before = models.ProfileDocument.objects.get(pk=profile.pk)
+    assert before.fingerprint == documents.fingerprint()
+    with django_assert_num_queries(5):  # the profile, its document, whether that is stale, between two savepoints
+        documents.refresh(profile.pk)
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> None:
+    with override_settings(RECEIVERS={**settings.RECEIVERS, "user_created": []}):
+        user = UserFactory(username="Early")
+    assert answers.raw_user("type=username&value=Early").status == 404
+    call_command("rank_leaderboards")
+    assert answers.user("Early").body["user"]["id"] == user.pk
+    assert list(document_checks.differences()) == []
+    assert document_checks.complete_all() == 0
+
+
+@pytest.mark.usefixtures("db", "hosts")
+@pytest.mark.parametrize("setting", ["BASE_URL", "UPLOAD_CDN_URL", "ASSET_URL"])
+def test_a_document_is_rendered_anew_when_a_url_of_the_service_changes(setting: str, settings: Settings) -> None:
+    user = UserFactory()
+    pk = main_profile(user).pk
+    before = resolve.answer("id", user.pk, Parts(), timezone.now()).fingerprint
+    setattr(settings, setting, "https://elsewhere.example")
+    assert resolve.answer("id", user.pk, Parts(), timezone.now()).fingerprint == documents.fingerprint() != before
+    assert models.ProfileDocument.objects.get(pk=pk).fingerprint == documents.fingerprint()
+
+
+@pytest.mark.django_db
+def test_a_recount_has_the_badges_of_a_user_checked() -> None:
+    user = UserFactory()
+    models.UserDocument.objects.update(unlock_due=False)
+    counters.recount([user.pk])
+    assert models.UserDocument.objects.get(pk=user.pk).unlock_due
