@@ -41,12 +41,7 @@ class AliasChangeForm(forms.ModelForm[Alias]):
 class AliasAddForm(AliasChangeForm):
     # Not `name`: the column of that name is a row of the namespace, which the operation makes.
     user = RowField(User.objects.all(), widget=AutocompleteSelect(Name._meta.get_field("user"), admin.site))
-    alias = forms.CharField(max_length=MAX_NAME_LENGTH, validators=[username_validator])
-
-    def clean_alias(self) -> str:
-        name: str = self.cleaned_data["alias"]
-        validate_available(name)
-        return name
+    alias = forms.CharField(max_length=MAX_NAME_LENGTH, validators=[username_validator, validate_available])
 
 
 @admin.register(Alias)
