@@ -248,7 +248,8 @@ def requests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield str(path), PROBE
         if sample.mime:
             render = {"task": "render", "mime": sample.mime, "longest_side": 64, "only_whole": False}
-            yield from ((str(path), {**render, "as": form}) for form in ("WEBP", "PNG"))
+            forms = ("WEBP", "PNG") if name == "png-rgb" else ("WEBP",)
+            yield from ((str(path), {**render, "as": form}) for form in forms)
     sounds = {name: sounds_and_fonts.sound(name) for name in sounds_and_fonts.SOUNDS}
     fonts = {"ttf": sounds_and_fonts.plain_font(), "woff": sounds_and_fonts.woff(), "woff2": sounds_and_fonts.woff2()}
     for request, files in ((SOUND, sounds), (FONT, fonts)):

@@ -16,8 +16,7 @@ from pytest_django import Settings
 
 from imagehost.storing import storage
 from imagehost.storing.storage import S3Storage, StorageFailed
-from tests.imagehost import faulty_connections
-from tests.imagehost.s3 import fresh_s3_storage, options, own_s3_storage, server
+from tests.imagehost.s3 import answering, fresh_s3_storage, options, own_s3_storage, relaying, server, silence
 from tests.support.object_store import ObjectStore
 
 pytestmark = pytest.mark.live
@@ -213,7 +212,7 @@ def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
 
     known = fresh_s3_storage()
     with (
-        faulty_connections.relaying(_port(server()), upward=pause) as port,
+        relaying(_port(server()), upward=pause) as port,
         own_s3_storage(_at(port), bucket_name=known.bucket_name, connect_timeout=0.1) as bucket,
     ):
         _keep(bucket, content)
@@ -230,7 +229,7 @@ _BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\nConnection: cl
 
 @pytest.mark.parametrize("said", [None, b"", _BAD_GATEWAY], ids=["silent", "nothing at all", "proxy"])
 def test_a_server_that_is_no_store_is_a_failure(upload: Path, said: bytes | None) -> None:
-    no_store = faulty_connections.silence() if said is None else faulty_connections.answering(said)
+    no_store = silence() if said is None else answering(said)
     with no_store as port, own_s3_storage(_at(port), read_timeout=0.1, total_max_attempts=1) as bucket:
         _assert_all_fail(bucket, upload)
 
@@ -246,7 +245,7 @@ def test_an_answer_that_breaks_off_or_stalls_is_a_failure(upload: Path, incoming
         return count < 1_000_000 or (not is_cut and not released.wait(30))
 
     with (
-        faulty_connections.relaying(_port(server()), downward=watch) as port,
+        relaying(_port(server()), downward=watch) as port,
         own_s3_storage(_at(port), bucket_name=known.bucket_name, read_timeout=0.3) as bucket,
     ):
         try:

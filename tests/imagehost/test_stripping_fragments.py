@@ -17,12 +17,10 @@ import pytest
 from imagehost import media
 from imagehost.examining import stripping
 from tests.imagehost.media_corpus import pieces, real_videos
+from tests.imagehost.media_corpus.many_tracks import STYLE
 from tests.imagehost.stripped import SECRET, pictures_and_sound, refusal, stripped
 
 _box = pieces.box
-_STYLE = (
-    b"[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: Default,Arial\n\n[Events]\n"
-)
 _FLAGS = (
     "frag_keyframe+empty_moov", "frag_keyframe", "frag_keyframe+empty_moov+default_base_moof",
     "frag_keyframe+empty_moov+omit_tfhd_offset", "frag_keyframe+empty_moov+separate_moof",
@@ -45,7 +43,7 @@ def _record(path: Path, recipe: real_videos.Recipe, flags: str, sound: str) -> N
     options = {"movflags": flags} if flags else {}
     with av.open(str(path), "w", format=recipe.muxer, container_options=options) as container:
         text: Any = container.add_stream("mov_text")
-        text.codec_context.subtitle_header = _STYLE
+        text.codec_context.subtitle_header = STYLE
         shown: Any = real_videos.video(container, recipe)
         heard: Any = container.add_stream(sound, rate=48000)
         packets = [packet for frame in [*real_videos.frames(recipe), None] for packet in shown.encode(frame)]

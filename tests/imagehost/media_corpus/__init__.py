@@ -13,7 +13,6 @@ from tests.imagehost.media_corpus import (
     odd_files,
     real_images,
     real_videos,
-    truncated,
 )
 from tests.imagehost.media_corpus.sample import Content, Maker, Sample
 
@@ -26,12 +25,10 @@ _TAKEN: dict[str, Maker] = {
     **many_tracks.MAKERS,
     **odd_files.MAKERS,
     **hostile_files.TAKEN,
-    **truncated.TAKEN,
 }
 _REFUSED: dict[str, Content] = {
     **disguises.REFUSED,
     **hostile_files.REFUSED,
-    **truncated.REFUSED,
 }
 
 TAKEN_NAMES = tuple(_TAKEN)

@@ -1,9 +1,17 @@
-"""Images and videos that would cost too much, show nothing, or lie about themselves."""
+"""Images and videos that would cost too much, show nothing, lie about themselves, or are cut off.
 
+Within the header the last are refused, within the body an image is taken as far as it goes.
+"""
+
+import random
 import struct
 import zlib
+from functools import partial
+
+from PIL import Image
 
 from imagehost import media
+from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import (
     box,
     box_of,
@@ -18,7 +26,7 @@ from tests.imagehost.media_corpus.pieces import (
     riff,
 )
 from tests.imagehost.media_corpus.real_images import animation, encoded, picture
-from tests.imagehost.media_corpus.real_videos import MP4, WEBM, recorded
+from tests.imagehost.media_corpus.real_videos import MOV, MP4, WEBM, recorded
 from tests.imagehost.media_corpus.sample import Content, Maker, taken
 
 _MEBIBYTE = 1 << 20
@@ -101,6 +109,29 @@ def _webm_cut_before_clusters() -> bytes:
     return content[: content.index(b"\x1f\x43\xb6\x75")]
 
 
+_SIZE = (64, 48)
+_FILMS = {media.MP4: MP4, media.WEBM: WEBM, media.MOV: MOV}
+_IN_HEADER = {
+    media.PNG: (16, 40), media.JPEG: (20, 600), media.WEBP: (16, 500), media.GIF: (10, 400), media.AVIF: (32, 250),
+    media.MP4: (32, 1500), media.WEBM: (30, 400), media.MOV: (32, 1500),
+}  # fmt: skip
+_IN_BODY = {media.PNG: (0.2, 0.99), media.JPEG: (0.3, 0.95), media.GIF: (0.3, 0.95)}
+
+
+def _whole(type_: MediaType) -> bytes:
+    """A film, or noise, so that the body is much longer than the header; the same in each run."""
+    if type_ in _FILMS:
+        return recorded(_FILMS[type_])
+    noise = random.Random(1).randbytes(3 * _SIZE[0] * _SIZE[1])  # noqa: S311  # no secret
+    return encoded(type_, Image.frombytes("RGB", _SIZE, noise))
+
+
+def _cut(type_: MediaType, length: float) -> bytes:
+    """`length`: in bytes, or a part of the whole."""
+    whole = _whole(type_)
+    return whole[: length if isinstance(length, int) else round(len(whole) * length)]
+
+
 REFUSED: dict[str, Content] = {
     # bombs
     "png-bomb-by-header": lambda: _claimed_png(50_000, 50_000),
@@ -137,6 +168,11 @@ REFUSED: dict[str, Content] = {
     "mp4-box-beyond-end": lambda: patched(recorded(MP4), b"moov", -4, struct.pack(">I", 2**31)),
     "mp4-box-of-long-lie": lambda: _MP4 + box(b"moov", struct.pack(">Q", 2**62), bytes(64), size=1),
     "webm-doc-type-webmx": lambda: patched(recorded(WEBM), b"\x42\x82\x84webm", 6, b"x"),
+    **{
+        f"{type_.extension}-cut-at-{length}": partial(_cut, type_, length)
+        for type_, lengths in _IN_HEADER.items()
+        for length in lengths
+    },
 }
 
 
@@ -153,4 +189,9 @@ def _webp_of_zeros() -> bytes:
 TAKEN: dict[str, Maker] = {
     "png-endless-animation": taken(media.PNG, _endless_animation, size=(48, 32), frames=3, duration_ms=240),
     "webp-of-zeros": taken(media.WEBP, _webp_of_zeros, size=(1, 1), frames=1),
+    **{
+        f"{type_.extension}-cut-at-{part:.0%}": taken(type_, partial(_cut, type_, part), size=_SIZE, frames=1)
+        for type_, parts in _IN_BODY.items()
+        for part in parts
+    },
 }

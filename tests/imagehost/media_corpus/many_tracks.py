@@ -16,9 +16,7 @@ from tests.imagehost.media_corpus.sample import PLACE, Maker, taken
 
 Addition = Callable[[av.container.OutputContainer], "list[av.Packet[Any]]"]
 """Adds a stream before the first packet; answers the packets that it carries."""
-_STYLE = (
-    b"[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: Default,Arial\n\n[Events]\n"
-)
+STYLE = b"[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: Default,Arial\n\n[Events]\n"
 _FONT = b"\0\1\0\0" + bytes(100)
 
 
@@ -30,7 +28,7 @@ def _of(stream: Any, content: bytes) -> list[av.Packet[Any]]:
 
 def timed_text(container: av.container.OutputContainer) -> list[av.Packet[Any]]:
     stream: Any = container.add_stream("mov_text")
-    stream.codec_context.subtitle_header = _STYLE
+    stream.codec_context.subtitle_header = STYLE
     return _of(stream, len(PLACE).to_bytes(2, "big") + PLACE.encode())
 
 
