@@ -7,6 +7,7 @@ import io
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
@@ -43,38 +44,36 @@ def blank(file: BinaryIO, type_: MediaType) -> None:
         file.flush()
 
 
+@dataclass(eq=False)
 class _Part(io.RawIOBase):
     """A picture: `prefix`, the bytes of the file from `start` to `end`, and `suffix`.
 
     From `careful` on, a position in the file, one byte is read at a time.
     """
 
-    def __init__(
-        self, source: Source, start: int, end: int, *, careful: int = 1 << 62, prefix: bytes = b"", suffix: bytes = b""
-    ) -> None:
-        self._source = source
-        self._start = start
-        self._end = end
-        self._careful = careful
-        self._prefix = prefix
-        self._suffix = suffix
-        self._position = 0
+    source: Source
+    start: int
+    end: int
+    careful: int = field(default=1 << 62, kw_only=True)
+    prefix: bytes = field(default=b"", kw_only=True)
+    suffix: bytes = field(default=b"", kw_only=True)
+    _position = 0
 
     @property
     def reached(self) -> int:
         """Return the position in the file up to which it was read."""
-        return self._start + self._position - len(self._prefix)
+        return self.start + self._position - len(self.prefix)
 
     def read(self, size: int = -1, /) -> bytes:
         size = LARGEST_READ if size < 0 else size
         at = self.reached
-        if at < self._start:
-            found = self._prefix[self._position :][:size]
-        elif at < self._end:
-            most = self._careful - at if at < self._careful else 1
-            found = self._source.read(at, min(size, most, self._end - at))
+        if at < self.start:
+            found = self.prefix[self._position :][:size]
+        elif at < self.end:
+            most = self.careful - at if at < self.careful else 1
+            found = self.source.read(at, min(size, most, self.end - at))
         else:
-            found = self._suffix[at - self._end :][:size]
+            found = self.suffix[at - self.end :][:size]
         self._position += len(found)
         return found
 
@@ -203,48 +202,43 @@ def _cut_webp(source: Source, chunk: int, stop: int) -> BinaryIO:
     return io.BytesIO(b"RIFF" + (len(content) - 8).to_bytes(4, "little") + content[8:])
 
 
-class _Stream:
-    """The compressed picture of a PNG, or of one of its frames, in consecutive chunks."""
-
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj()
-        self.is_over = False
-
-    def rest_of(self, piece: bytes, left: int) -> tuple[int, int]:
-        """Return (bytes of `piece` behind the end of the stream, bytes decompressed), of at most `left`."""
-        if self.is_over:
-            return len(piece), 0
-        made = 0
-        while piece and made < left:
-            made += len(self._inflate.decompress(piece, min(LARGEST_READ, left - made)))
-            if self._inflate.eof:
-                self.is_over = True
-                return len(self._inflate.unused_data), made
-            piece = self._inflate.unconsumed_tail
-        return 0, made
+def _rest_of(inflate: "zlib._Decompress", piece: bytes, left: int) -> tuple[int, int]:
+    """Return (bytes of `piece` behind the end of the stream, bytes decompressed), of at most `left`."""
+    if inflate.eof:
+        return len(piece), 0
+    made = 0
+    while piece and made < left:
+        made += len(inflate.decompress(piece, min(LARGEST_READ, left - made)))
+        if inflate.eof:
+            return len(inflate.unused_data), made
+        piece = inflate.unconsumed_tail
+    return 0, made
 
 
 def _png(source: Source, changes: Overwrites) -> None:
-    """Blank the rest of each picture: a chunk with one gets zeros there, and its checksum."""
-    position, stream, left = 8, _Stream(), _MOST_BYTES
+    """Blank the rest of each picture: a chunk with one gets zeros there, and its checksum.
+
+    The compressed picture, or that of a frame, is in consecutive chunks.
+    """
+    position, stream, left = 8, zlib.decompressobj(), _MOST_BYTES
     while len(head := source.read(position, 8)) == 8 and head[4:] != b"IEND":
         length, kind = int.from_bytes(head[:4], "big"), head[4:]
         start, end = position + 8, min(position + 8 + length, source.size)
         if kind == b"fcTL":  # before each frame
-            stream = _Stream()
+            stream = zlib.decompressobj()
         elif kind in _FIRST:
             stop = start + _FIRST[kind]
             for at in range(stop, end, LARGEST_READ):
                 piece = source.read(at, min(LARGEST_READ, end - at))
                 try:
-                    rest, made = stream.rest_of(piece, left)
+                    rest, made = _rest_of(stream, piece, left)
                 except zlib.error:  # damaged: what can be seen of it ends here
                     return
                 left -= made
                 stop = at + len(piece) - rest
                 if rest:
                     break
-            if stop < end and stream.is_over:
+            if stop < end and stream.eof:
                 _blank_chunk(source, changes, start - 4, stop, end)
         position = start + length + 4
 
