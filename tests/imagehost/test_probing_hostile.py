@@ -161,7 +161,7 @@ def test_a_worker_that_ends_takes_busy_children_with_it(
 ) -> None:
     """As at the end of the process: the zygote is hung up on."""
     pid, coming = rendering()
-    client._at_exit()
+    client._forget(client._zygote)
     with pytest.raises(probing.ProberFailed, match="ended before its child"):
         coming.result()
     assert not Path(f"/proc/{pid}").exists()

@@ -204,10 +204,6 @@ def _answer(said: bytes, status: int, seconds: float) -> Answer:
     return Answer(message, content, seconds)
 
 
-def _at_exit() -> None:
-    _forget(_zygote)
-
-
 def _after_fork() -> None:
     """Forget the parent's zygote: this process must neither keep its socket open nor wait for it."""
     global _lock, _zygote  # noqa: PLW0603  # a thread of the parent may hold the lock, and does not exist here
@@ -218,5 +214,5 @@ def _after_fork() -> None:
     _zygote = None
 
 
-atexit.register(_at_exit)
+atexit.register(lambda: _forget(_zygote))
 os.register_at_fork(after_in_child=_after_fork)

@@ -62,20 +62,16 @@ def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Imag
 
 
 def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes | None:
-    """Return the profile that browsers use: code points come before the embedded one in a PNG, after it in an AVIF."""
-    if type_ is media.PNG:
-        return _coded_colours(file) or embedded
-    return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
+    """Return the profile that browsers use: code points come before the embedded one in a PNG, after it in an AVIF.
 
-
-def _coded_colours(file: BinaryIO) -> bytes | None:
-    """Return the profile of the code points of a PNG (third edition, 11.3.2.6)."""
-    for kind, _ in _png_chunks(file):
+    PNG, third edition, 11.3.2.6.
+    """
+    for kind, _ in _png_chunks(file) if type_ is media.PNG else ():
         if kind == b"IDAT":
             break
         if kind == b"cICP" and len(codes := file.read(2)) == 2:
-            return colours.of_codes(*codes)
-    return None
+            return colours.of_codes(*codes) or embedded
+    return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
 
 
 def _orientation(image: Image.Image) -> int:

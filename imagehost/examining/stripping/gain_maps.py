@@ -115,17 +115,14 @@ def _described(packet: bytes) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for description in root.iter(f"{{{_RDF}}}Description"):
         properties = [(name, [text]) for name, text in description.items()]
-        properties += [(part.tag, _texts(part)) for part in description]
+        for part in description:  # a list, or one text
+            items = [item.text or "" for item in part.iter(f"{{{_RDF}}}li")]
+            properties.append((part.tag, items or [part.text or ""]))
         for full, texts in properties:
             space, _, name = full.removeprefix("{").partition("}")
             if space in prefixes:
                 found[prefixes[space], name] = texts
     return found
-
-
-def _texts(part: ElementTree.Element) -> list[str]:
-    """Return the items of a list, or the one text."""
-    return [item.text or "" for item in part.iter(f"{{{_RDF}}}li")] or [part.text or ""]
 
 
 def _number(text: str) -> str | None:

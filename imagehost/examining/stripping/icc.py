@@ -41,18 +41,14 @@ def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
     new[: _HEAD - 4] = profile[: _HEAD - 4]
     for start, end in _OF_A_DEVICE if is_owners else ():
         new[start:end] = bytes(end - start)
-    _write_tags(new, profile, [entry for entry in entries if entry[0] in wanted], without_name=is_owners)
+    kept = [entry for entry in entries if entry[0] in wanted]
+    new[_HEAD - 4 : _HEAD] = len(kept).to_bytes(4, "big")
+    for number, (tag, start, length) in enumerate(kept):
+        content = profile[start : start + length]
+        if tag == b"desc" and is_owners:
+            content = (content[:8] + _NO_TEXT.get(content[:4], b""))[:length].ljust(length, b"\x00")
+        new[start : start + length] = content  # where it was
+        _ENTRY.pack_into(new, _HEAD + _ENTRY.size * number, tag, start, length)
     if new != profile:
         new[slice(*_ID)] = bytes(16)
     return bytes(new)
-
-
-def _write_tags(new: bytearray, profile: bytes, entries: list[tuple[bytes, int, int]], *, without_name: bool) -> None:
-    """Write the tags of `entries` where they were."""
-    new[_HEAD - 4 : _HEAD] = len(entries).to_bytes(4, "big")
-    for number, (tag, start, length) in enumerate(entries):
-        content = profile[start : start + length]
-        if tag == b"desc" and without_name:
-            content = (content[:8] + _NO_TEXT.get(content[:4], b""))[:length].ljust(length, b"\x00")
-        new[start : start + length] = content
-        _ENTRY.pack_into(new, _HEAD + _ENTRY.size * number, tag, start, length)

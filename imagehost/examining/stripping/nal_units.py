@@ -67,18 +67,15 @@ class Units:
         position = run.start
         for size in run.sizes if 0 <= run.start < run.end else ():
             self._count()
-            self._sample(position, min(position + size, self._source.size), layout)
+            at, end = position, min(position + size, self._source.size)
+            while at + layout.width < end:
+                self._count()
+                start = at + layout.width
+                at = start + self._source.number(at, layout.width)
+                self._unit(start, min(at, end), layout)
             position += size
             if position >= self._source.size:
                 return
-
-    def _sample(self, position: int, end: int, layout: Layout) -> None:
-        width = layout.width
-        while position + width < end:
-            self._count()
-            start = position + width
-            position = start + self._source.number(position, width)
-            self._unit(start, min(position, end), layout)
 
     def _count(self) -> None:
         self._left -= 1

@@ -95,7 +95,9 @@ def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
         clean = icc.cleaned(profile, only_colours=only_colours)
         if clean is None:
             return False
-        new = head + (packed[: len(packed) - rest] if clean == profile else _packed(clean))
+        packing = zlib.compressobj(9, memLevel=9)
+        repacked = packed[: len(packed) - rest] if clean == profile else packing.compress(clean) + packing.flush()
+        new = head + repacked
         if len(new) <= len(chunk):
             plan.replace(start, end, _chunk(new))
             return True
@@ -112,11 +114,6 @@ def _unpacked(packed: bytes) -> tuple[bytes, int]:
     if len(profile) > icc.LARGEST:
         raise Malformed(f"a colour profile of more than {icc.LARGEST} bytes")
     return (profile, len(unpacking.unused_data)) if unpacking.eof else (b"", 0)
-
-
-def _packed(profile: bytes) -> bytes:
-    packing = zlib.compressobj(9, memLevel=9)
-    return packing.compress(profile) + packing.flush()
 
 
 def _chunk(kind_and_body: bytes) -> bytes:

@@ -67,7 +67,12 @@ class _Walk:
         once = chunk.kind not in self.seen
         self.seen.add(chunk.kind)
         if chunk.kind == b"VP8X" and once:
-            self._features(chunk)
+            if chunk.start != _HEADER or chunk.end - chunk.body != 10:
+                raise Malformed("a VP8X that is not first, or not of 10 bytes")
+            old = self.source.exactly(chunk.start, 18)
+            flags = old[8] & ~(_XMP_FLAG | _EXIF_FLAG | _ICC_FLAG)
+            flags |= (_EXIF_FLAG if self.turned else 0) | (_ICC_FLAG if self.profile is not None else 0)
+            self.plan.replace(chunk.start, chunk.next, old[:8] + bytes([flags]) + old[9:])
         elif chunk.kind == b"ANMF":
             self._frame(chunk)
         elif chunk.kind == b"EXIF" and once and self.turned:
@@ -81,14 +86,6 @@ class _Walk:
         elif once and _KEPT_ONCE.get(chunk.kind, -1) in {None, chunk.end - chunk.body}:
             is_second_image = chunk.kind in _IMAGES and self.seen >= _IMAGES  # of the other kind
             self.plan.keep(chunk.start, chunk.start if is_second_image else chunk.next)
-
-    def _features(self, chunk: _Chunk) -> None:
-        if chunk.start != _HEADER or chunk.end - chunk.body != 10:
-            raise Malformed("a VP8X that is not first, or not of 10 bytes")
-        old = self.source.exactly(chunk.start, 18)
-        flags = old[8] & ~(_XMP_FLAG | _EXIF_FLAG | _ICC_FLAG)
-        flags |= (_EXIF_FLAG if self.turned else 0) | (_ICC_FLAG if self.profile is not None else 0)
-        self.plan.replace(chunk.start, chunk.next, old[:8] + bytes([flags]) + old[9:])
 
     def _frame(self, chunk: _Chunk) -> None:
         """Keep a frame of an animation: its fields, and its listed chunks."""
