@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,12 +17,11 @@ from imagehost.storing.storage import StorageFailed
 from imagehost.storing.sweeping import Swept
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
-from tests.imagehost.objects import Crash, FaultyStorage
+from tests.imagehost.objects import NOON, Crash, FaultyStorage
 from tests.lookup import statements
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("clock")]
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SOON = timedelta(hours=1, seconds=1)
 UPLOAD = [
     "SELECT imagehost_folderrule",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -23,13 +23,12 @@ from imagehost.storing.previews import Work
 from imagehost.storing.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
-from tests.imagehost.objects import FaultyStorage
+from tests.imagehost.objects import NOON, FaultyStorage
 from tests.imagehost.plans import plan_of
 from tests.lookup import statements
 from tests.support.threads import together
 
 pytestmark = pytest.mark.usefixtures("clock")
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from imagehost.storing.sweeping import Swept
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
-from tests.imagehost.objects import FaultyStorage, SweptStorage
+from tests.imagehost.objects import NOON, FaultyStorage, SweptStorage
 from tests.imagehost.plans import plan_of
 from tests.lookup import statements
 from tests.support.threads import together
@@ -29,7 +29,6 @@ from tests.support.threads import together
 # The objects of a file go after the commit of its deletion.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("clock")]
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
