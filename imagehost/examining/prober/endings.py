@@ -209,10 +209,8 @@ def _rest_of(inflate: "zlib._Decompress", piece: bytes, left: int) -> tuple[int,
     made = 0
     while piece and made < left:
         made += len(inflate.decompress(piece, min(LARGEST_READ, left - made)))
-        if inflate.eof:
-            return len(inflate.unused_data), made
         piece = inflate.unconsumed_tail
-    return 0, made
+    return len(inflate.unused_data), made
 
 
 def _png(source: Source, changes: Overwrites) -> None:
