@@ -6,14 +6,15 @@ Membership is never guessed, and an unknown presence is never shown as offline.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from django.conf import settings
 
@@ -39,17 +40,18 @@ PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for another proc
 ANSWERS_KEPT = 8192  # members; some 3 kB each
 _ID = re.compile("[0-9]{17,19}")
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _SERIALIZER = PresenceSerializer()
 
 _lookups: SingleFlight[Snapshot] = SingleFlight()
 
 
 class _Answer(NamedTuple):
-    """The last answer for a member. `source`: the store's values without the stamp, and the settings, which it follows
-    from. `stamp`: as the store holds it. `snapshot`: without the record's payloads."""
+    """The last answer for a member. `source`: what it follows from, the store's values without the stamp, and settings.
+    `snapshot`: without the record's payloads."""
 
     source: tuple[object, ...]
-    stamp: object
     snapshot: Snapshot
     body: bytes
 
@@ -57,6 +59,20 @@ class _Answer(NamedTuple):
 _answers: dict[int, _Answer] = {}
 _keeping = threading.Lock()
 logger = logging.getLogger(__name__)
+
+
+def _outages_as_503(read: Callable[P, R]) -> Callable[P, R]:
+    """Decorator that raises PresenceUnavailable for a store that does not answer."""
+
+    @functools.wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return read(*args, **kwargs)
+        except StoreUnavailable as error:
+            logger.warning("The presence store does not answer: %s", error)
+            raise PresenceUnavailable from error
+
+    return reading
 
 
 def check(chat_id: str) -> int:
@@ -85,29 +101,25 @@ def prefetching(chat_id: str) -> contextlib.AbstractContextManager[None]:
     return store.opened().prefetching(int(chat_id))
 
 
+@_outages_as_503
 def body_of(chat_id: str, now: datetime) -> bytes:
     """Return the presence as the JSON of the answer. Raises what `seen` raises.
 
     An unchanged member has an unchanged answer; whether it may be shown is checked each time.
     """
     number, opened = possible(chat_id, now), store.opened()
-    with _outages_as_503():
-        values = opened.values(number)
+    values = opened.values(number)
     source, known = (*values[1:], _shown_with()), _answers.get(number)
     if known and known.source == source:
-        if known.stamp != values[0]:
-            known = known._replace(stamp=values[0], snapshot=known.snapshot.at(opened.stamp_of(values)))
-            _keep(number, known)
-        _require_fresh(known.snapshot, now)
+        _require_fresh(opened.stamp_of(values), now)
         if refreshing.renewed(opened, number, known.snapshot, now) is known.snapshot:
             return known.body
-    with _outages_as_503():
-        first = opened.snapshot_of(number, values)
+    first = opened.snapshot_of(number, values)
     snapshot = _seen(opened, number, first, now)
     answer = body(_presented(number, snapshot))
     if snapshot is first and snapshot.record:  # else `values` lack what was read since
         light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None))
-        _keep(number, _Answer(source, values[0], light, answer))
+        _keep(number, _Answer(source, light, answer))
     return answer
 
 
@@ -129,35 +141,24 @@ def body(presence: Presence) -> bytes:
     return utf8(_SERIALIZER.to_json(presence))
 
 
+@_outages_as_503
 def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
     """Return the id and snapshot of a member that may be shown. One round trip, and more for parts that are due.
 
     Raises ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
     """
     number, opened = possible(chat_id, now), store.opened()
-    with _outages_as_503():
-        first = opened.snapshot(number)
+    first = opened.snapshot(number)
     return number, _seen(opened, number, first, now)
 
 
 def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime) -> Snapshot:
     """Return `snapshot`, completed by what is due. Raises as `seen`."""
-    with _outages_as_503():
-        _require_fresh(snapshot, now)
-        if snapshot.record is None:
-            snapshot = _found_out(opened, number, snapshot, now)
-        require_public(snapshot)
+    _require_fresh(snapshot.alive_at, now)
+    if snapshot.record is None:
+        snapshot = _found_out(opened, number, snapshot, now)
+    require_public(snapshot)
     return refreshing.renewed(opened, number, snapshot, now)
-
-
-@contextlib.contextmanager
-def _outages_as_503() -> Iterator[None]:
-    """Raise PresenceUnavailable for a store that does not answer."""
-    try:
-        yield
-    except StoreUnavailable as error:
-        logger.warning("The presence store does not answer: %s", error)
-        raise PresenceUnavailable from error
 
 
 def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
@@ -165,7 +166,7 @@ def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
 
     Raises NotMember, ChatNotFound or ProfilePrivate where the store proves them, else PresenceUnavailable.
     """
-    _require_fresh(snapshot, now)
+    _require_fresh(snapshot.alive_at, now)
     return _presented(chat_id, snapshot)
 
 
@@ -197,8 +198,8 @@ def _issued_at(chat_id: int) -> float:
     return ((chat_id >> 22) + EPOCH) / 1000
 
 
-def _require_fresh(snapshot: Snapshot, now: datetime) -> None:
-    if not is_fresh(snapshot.alive_at, now):
+def _require_fresh(alive_at: float | None, now: datetime) -> None:
+    if not is_fresh(alive_at, now):
         raise PresenceUnavailable
 
 

@@ -6,13 +6,14 @@ that may be shown.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import logging
+import math
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Generic, ParamSpec, TypeVar
 
 from django.db import connections
@@ -23,13 +24,14 @@ from presence.answer.profiles import ProfileSource, ProfileUnavailable, SourcePa
 from presence.answer.rest import RestUnavailable
 from presence.circuit import Circuit
 from presence.store import store
-from presence.store.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
+from presence.store.store import Banner, PresenceStore, Profile, Snapshot, StoreUnavailable
 
-BANNER_MAX_AGE = timedelta(seconds=30)  # then it is read again
-BANNER_SHOWN = timedelta(hours=1)  # and shown until then; an older one counts as absent
-PROFILE_MAX_AGE = timedelta(hours=24)
-FAILURE_MAX_AGE = timedelta(hours=1)
-TOUCHED_MAX_AGE = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
+# Ages in seconds.
+BANNER_MAX_AGE = 30.0  # then it is read again
+BANNER_SHOWN = 3600.0  # and shown until then; an older one counts as absent
+PROFILE_MAX_AGE = 86_400.0
+FAILURE_MAX_AGE = 3600
+TOUCHED_MAX_AGE = 600.0  # in very large chat servers some members' events never arrive
 THREADS = 4
 MOST_PENDING = 32  # of each kind; further ones are left to the next read
 
@@ -71,10 +73,19 @@ logger = logging.getLogger(__name__)
 
 
 def renewed(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """Return `snapshot`, which has a record, with a fresh banner; read the other due parts in the background."""
-    if snapshot.record is not None:
-        _record(opened, chat_id, snapshot.record, now)
-    _profile(chat_id, snapshot.profile, now)
+    """Return `snapshot`, which has a record, with a fresh banner; read the other due parts in the background.
+
+    The worker refetches a member without an event for long.
+    """
+    record, profile = snapshot.record, snapshot.profile
+    if record is not None and _age(record.touched_at, now) >= TOUCHED_MAX_AGE:
+        try:
+            opened.request_refresh(chat_id)
+        except StoreUnavailable as error:
+            logger.warning("A member could not be asked for: %s", error)
+    source = profiles.source()
+    if source is not None and _is_due(profile, now) and not source.is_paused():
+        _begin("profile", chat_id, _renew_profile, source, chat_id, profile, now)
     banner = _banner(opened, chat_id, snapshot.banner, now)
     return snapshot if banner is snapshot.banner else replace(snapshot, banner=banner)
 
@@ -88,43 +99,32 @@ def settle() -> None:
 
 def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
     """Return `known`, and read it again in the background where it is due; read it now where none may be shown."""
-    age = timedelta.max if known is None else abs(_age(known.read_at, now))
-    if age <= BANNER_SHOWN:
-        if age > BANNER_MAX_AGE and not _pause().seconds_left():
-            _begin("banner", chat_id, _renew_banner, chat_id, now)
+    age = math.inf if known is None else abs(_age(known.read_at, now))
+    if age <= BANNER_MAX_AGE or (known is not None and _pause().seconds_left()):
         return known
-    if known is not None and _pause().seconds_left():
-        return known
+    if age > BANNER_SHOWN:
+        return _read_banner(opened, chat_id, known, now)
+    _begin("banner", chat_id, _read_banner, opened, chat_id, known, now)
+    return known
+
+
+def _read_banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
+    """Return the banner that the platform has; `known` where it must not be asked for a while."""
+
+    def read() -> Banner:
+        banner = Banner(rest.banner(chat_id), now.timestamp())
+        try:
+            opened.keep_banner(chat_id, banner)
+        except StoreUnavailable as error:
+            logger.warning("A banner was not kept: %s", error)
+        return banner
+
     try:
-        return _banners.join(chat_id, lambda: _read_banner(opened, chat_id, now))
+        return _banners.join(chat_id, read)
     except RestUnavailable as error:
-        _note_failure(chat_id, error)
+        logger.info("The banner of %s stays as it was: %s", chat_id, error)
+        _pause().pause(error.retry_after)
         return known
-
-
-def _note_failure(chat_id: int, error: RestUnavailable) -> None:
-    """Keep the known banners until the platform may be asked again."""
-    logger.info("The banner of %s stays as it was: %s", chat_id, error)
-    _pause().pause(error.retry_after)
-
-
-def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
-    read = Banner(rest.banner(chat_id), now.timestamp())
-    try:
-        opened.keep_banner(chat_id, read)
-    except StoreUnavailable as error:
-        logger.warning("A banner was not kept: %s", error)
-    return read
-
-
-def _renew_banner(chat_id: int, now: datetime) -> None:
-    """Read the banner in the background, unless the platform must not be asked."""
-    try:
-        _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
-    except RestUnavailable as error:
-        _note_failure(chat_id, error)
-    finally:
-        connections.close_all()
 
 
 @once
@@ -133,40 +133,27 @@ def _pause() -> Circuit:
     return Circuit()
 
 
-def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -> None:
-    """Ask the worker to refetch a member without an event for long."""
-    if _age(known.touched_at, now) < TOUCHED_MAX_AGE:
-        return
-    try:
-        opened.request_refresh(chat_id)
-    except StoreUnavailable as error:
-        logger.warning("A member could not be asked for: %s", error)
-
-
-def _profile(chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Read a due profile in the background, so that no request waits for it."""
-    source = profiles.source()
-    if source is not None and _is_due(known, now) and not source.is_paused():
-        _begin("profile", chat_id, _renew, source, chat_id, known, now)
-
-
 def _begin(
-    kind: str,
-    chat_id: int,
-    act: Callable[Parameters, None],
-    *arguments: Parameters.args,
-    **options: Parameters.kwargs,
+    kind: str, chat_id: int, act: Callable[Parameters, object], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> None:
     """Run `act` in the background, unless it is under way already or too many are."""
+
+    def run() -> None:
+        try:
+            act(*args, **kwargs)
+        except Exception:
+            logger.exception("Reading a %s failed.", kind)
+        finally:
+            connections.close_all()
+            with _lock:
+                _pending[kind].pop(chat_id, None)
+
     pending = _pending[kind]
     with _lock:
         if chat_id in pending or len(pending) >= MOST_PENDING:
             return
-        try:
-            future = pending[chat_id] = _threads().submit(act, *arguments, **options)
-        except RuntimeError:  # the process ends
-            return
-    future.add_done_callback(functools.partial(_end, kind, chat_id))
+        with contextlib.suppress(RuntimeError):  # the process ends
+            pending[chat_id] = _threads().submit(run)
 
 
 def _is_due(known: Profile | None, now: datetime) -> bool:
@@ -175,34 +162,25 @@ def _is_due(known: Profile | None, now: datetime) -> bool:
     return abs(_age(known.read_at, now)) >= (FAILURE_MAX_AGE if known.is_failure else PROFILE_MAX_AGE)
 
 
-def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Read the profile in the background, in one process an hour. A failure leaves the known value in the store."""
-    turn = f"profile:{chat_id}"
+def _renew_profile(source: ProfileSource, chat_id: int, known: Profile | None, now: datetime) -> None:
+    """Read the profile, in one process an hour. A failure leaves the known value in the store."""
+    opened, turn = store.opened(), f"profile:{chat_id}"
+    if not opened.claim(turn, FAILURE_MAX_AGE):
+        return
     try:
-        if not store.opened().claim(turn, int(FAILURE_MAX_AGE.total_seconds())):
+        read = source.read(chat_id)
+    except SourcePaused:
+        opened.release_claim(turn)
+        return
+    except ProfileUnavailable as error:
+        logger.warning("The profile of %s could not be read: %s", chat_id, error)
+        if known is not None and not known.is_failure:
             return
-        try:
-            read = source.read(chat_id)
-        except SourcePaused:
-            store.opened().release_claim(turn)
-            return
-        except ProfileUnavailable as error:
-            logger.warning("The profile of %s could not be read: %s", chat_id, error)
-            if known is not None and not known.is_failure:
-                return
-            read = Profile(biography=None, badges=(), read_at=now.timestamp(), is_failure=True)
-        store.opened().keep_profile(chat_id, read)
+        read = Profile(biography=None, badges=(), read_at=now.timestamp(), is_failure=True)
+    try:
+        opened.keep_profile(chat_id, read)
     except StoreUnavailable as error:
         logger.warning("A profile was not kept: %s", error)
-    finally:
-        connections.close_all()
-
-
-def _end(kind: str, chat_id: int, future: Future[None]) -> None:
-    with _lock:
-        _pending[kind].pop(chat_id, None)
-    if error := future.exception():
-        logger.error("Reading a %s failed.", kind, exc_info=error)
 
 
 @once
@@ -211,9 +189,9 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")
 
 
-def _age(at: float, now: datetime) -> timedelta:
-    """Return the time since `at`, UNIX seconds from a store that may hold anything."""
+def _age(at: float, now: datetime) -> float:
+    """Return the seconds since `at`, UNIX seconds from a store that may hold anything."""
     try:
-        return timedelta(seconds=now.timestamp() - at)
+        return now.timestamp() - at
     except OverflowError:
-        return timedelta.max
+        return math.inf

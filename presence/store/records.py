@@ -177,10 +177,6 @@ class Snapshot:
     miss: str
     is_private: bool = False
 
-    def at(self, alive_at: float | None) -> Snapshot:
-        """Return this snapshot with another stamp."""
-        return Snapshot(alive_at, self.record, self.banner, self.profile, self.miss, self.is_private)
-
 
 def text_of(value: Json) -> str:
     """Return ASCII JSON that every reader can parse. Never raises."""

@@ -79,6 +79,8 @@ class PresenceStore:
         self._cache = cast("StoreCache", cache)
         # Numbers of asks that had no slot yet -> until when, by the monotonic clock.
         self._awaited: dict[int, float] = {}
+        # The last values of STATE that `stamp_of` has read, and their stamp.
+        self._stamp: tuple[Sequence[Any], float | None] = (), None
 
     # --- Readers ---
 
@@ -110,11 +112,16 @@ class PresenceStore:
         return _snapshot(chat_id, found, _generation(found), _alive_at(found))
 
     def stamp_of(self, values: Sequence[Any]) -> float | None:
-        """Return `alive_at` of the answer of `values`; None where it is damaged."""
-        try:
-            return _alive_at(self._cache.decoded(STATE, values[: len(STATE)]))
-        except DAMAGED:
-            return None
+        """Return `alive_at` of the answer of `values`; None where it is damaged. Between two stamps all are alike."""
+        state = values[: len(STATE)]
+        known, alive_at = self._stamp
+        if known != state:
+            try:
+                alive_at = _alive_at(self._cache.decoded(STATE, state))
+            except DAMAGED:
+                alive_at = None
+            self._stamp = state, alive_at
+        return alive_at
 
     def alive_at(self) -> float | None:
         """When the worker last stamped the store as up to date; None where it did not, or the store was emptied."""
