@@ -103,7 +103,7 @@ def caches(
         return {
             "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
             "presence": {
-                "BACKEND": "presence.store.database_cache.PresenceDatabaseCache",
+                "BACKEND": "presence.store.caches.PresenceDatabaseCache",
                 "LOCATION": "presence_storeentry",
                 "TIMEOUT": None,
             },
@@ -117,7 +117,7 @@ def caches(
             "OPTIONS": dict(options),
         },
         "presence": {
-            "BACKEND": "presence.store.redis_cache.PresenceRedisCache",
+            "BACKEND": "presence.store.caches.PresenceRedisCache",
             "LOCATION": presence_url or redis_url,
             "KEY_PREFIX": "chat",
             "OPTIONS": dict(presence_options),

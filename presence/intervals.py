@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FEW_IDENTIFIES = 100  # of the platform's 1000 new sessions a day
-
 
 @dataclass(frozen=True)
 class Intervals:
@@ -41,43 +39,3 @@ class Intervals:
     session_pause: float = 10.0  # the first of them, growing
     longest_session_pause: float = 300.0
     few_sessions_pause: float = 900.0  # where the day allows few more: so a hundred of them last for a day
-
-
-class Starts:
-    """When a new session may begin: the platform counts them, and resets the token of a bot that begins too many.
-
-    Times are of the monotonic clock.
-    """
-
-    def __init__(self, intervals: Intervals) -> None:
-        self._intervals = intervals
-        self._in_a_row = 0  # begun since one lasted
-        self._begun_at: float | None = None
-        self._ready_at: float | None = None
-
-    def seconds_to_wait(self, now: float, left: int | None) -> float:
-        """Return the seconds to wait, from the last begin on. `left`: how many the day still allows, if known."""
-        if self._begun_at is None:
-            return 0.0
-        intervals, pause = self._intervals, 0.0
-        if self._in_a_row >= intervals.free_sessions:
-            doublings = min(self._in_a_row - intervals.free_sessions, 30)
-            pause = min(intervals.session_pause * 2**doublings, intervals.longest_session_pause)
-        if left is not None and left < FEW_IDENTIFIES:
-            pause = max(pause, intervals.few_sessions_pause)
-        return max(self._begun_at + pause - now, 0.0)
-
-    def begin(self, now: float) -> None:
-        """Note a begin, whether or not it becomes ready."""
-        self._in_a_row += 1
-        self._begun_at, self._ready_at = now, None
-
-    def be_ready(self, now: float) -> None:
-        self._ready_at = now
-
-    def lose(self, now: float) -> bool:
-        """Note the connection's end. Return whether the session has lasted."""
-        has_lasted = self._ready_at is not None and now - self._ready_at >= self._intervals.lasting
-        if has_lasted:
-            self._in_a_row = 0
-        return has_lasted

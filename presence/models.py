@@ -17,7 +17,7 @@ class LastOnline(models.Model):
 
 
 class StoreEntry(models.Model):
-    """A value of the presence store where that is Django's cache on the database (`database_cache`)."""
+    """A value of the presence store where that is Django's cache on the database (`store.caches`)."""
 
     cache_key = models.CharField(primary_key=True, max_length=255)
     value = models.TextField()

@@ -28,7 +28,6 @@ from presence.answer.refreshing import SingleFlight
 from presence.answer.rest import Membership, RestUnavailable
 from presence.answer.serializers import PresenceSerializer
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
-from presence.fields import Json
 from presence.store import store
 from presence.store.store import PresenceStore, Snapshot, StoreUnavailable
 
@@ -156,7 +155,8 @@ def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime)
     """Return `snapshot`, completed by what is due. Raises as `seen`."""
     _require_fresh(snapshot.alive_at, now)
     if snapshot.record is None:
-        snapshot = _found_out(opened, number, snapshot, now)
+        raise_if_missing(snapshot)
+        snapshot = _lookups.join(number, lambda: _looked_up(opened, number, now))
     require_public(snapshot)
     return refreshing.renewed(opened, number, snapshot, now)
 
@@ -181,16 +181,11 @@ def _presented(chat_id: int, snapshot: Snapshot) -> Presence:
         member=record.member,
         presence=record.presence,
         last_online=record.last_online,
-        banner=snapshot.banner.hash if snapshot.banner else _reported_banner(record.member),
+        # Until REST has answered, that of the gateway, which may leave it out.
+        banner=snapshot.banner.hash if snapshot.banner else fields.mapping(record.member.get("user")).get("banner"),
         biography=profile.biography if profile else None,
         profile_badges=profile.badges if profile else (),
     )
-
-
-def _reported_banner(member: Json) -> str | None:
-    """Return the banner that the gateway sent, until REST has answered; the gateway may leave it out."""
-    banner = fields.mapping(member.get("user")).get("banner")
-    return banner if isinstance(banner, str) else None
 
 
 def _issued_at(chat_id: int) -> float:
@@ -223,14 +218,8 @@ def raise_if_missing(snapshot: Snapshot) -> None:
         raise NotMember
 
 
-def _found_out(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """Return a snapshot with a record, where the store had none. Raises the error that store or platform prove."""
-    raise_if_missing(snapshot)
-    return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
-
-
 def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
-    """Look the account up, or wait for the process that does."""
+    """Look the account up, or wait for the process that does. Raises the error that store or platform prove."""
     turn = f"membership:{chat_id}"
     if not opened.claim(turn, TURN_SECONDS):
         return _awaited(opened, chat_id)

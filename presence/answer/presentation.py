@@ -159,7 +159,7 @@ def of(
     member: Json,
     presence: Json | None,
     last_online: int | None,
-    banner: str | None,
+    banner: object,
     biography: str | None,
     profile_badges: Sequence[str],
 ) -> Presence:
@@ -167,7 +167,7 @@ def of(
     member = fields.mapping(member)
     user = fields.mapping(member.get("user"))
     username = fields.text(user.get("username")) or ""
-    running = activities_of(presence)
+    running, status = activities_of(presence), status_of(presence)
     return Presence(
         id=str(chat_id),
         username=username,
@@ -183,15 +183,10 @@ def of(
         activity=main_activity(running),
         activities=running,
         badges=badges_of(member, profile_badges),
-        status=_status(presence),
+        status=Status(status, f"{settings.ASSET_URL}/status/{status}.png"),
         last_online=last_online,
         clan=_clan(user.get("primary_guild")),
     )
-
-
-def _status(presence: Json | None) -> Status:
-    status = status_of(presence)
-    return Status(status, f"{settings.ASSET_URL}/status/{status}.png")
 
 
 def _clan(guild: object) -> Clan | None:
@@ -261,7 +256,12 @@ def _activity(raw: Json) -> Activity:
         emoji=_emoji(fields.mapping(raw.get("emoji"))),
         image=assets.activity_image(pictures.get("large_image"), application_id)
         or assets.activity_image(pictures.get("small_image"), application_id),
-        is_music_player=kind == LISTENING and _is_music_player(raw),
+        is_music_player=kind == LISTENING
+        and bool(
+            raw.get("id") == _PLAYER_ID
+            or fields.text(raw.get("sync_id"))
+            or fields.text(raw.get("name")) in settings.CHAT.music_players
+        ),
     )
 
 
@@ -273,16 +273,16 @@ def _emoji(raw: Json) -> str | None:
     return character if character and len(character) <= _EMOJI_LENGTH else None
 
 
-def _is_music_player(raw: Json) -> bool:
-    if raw.get("id") == _PLAYER_ID or fields.text(raw.get("sync_id")):
-        return True
-    return fields.text(raw.get("name")) in settings.CHAT.music_players
-
-
 def badges_of(member: Json, profile_badges: Sequence[object]) -> dict[str, Badge]:
     """Return badges by key, in the canonical order. `profile_badges`: ids of the profile source; what is no text is no
     id."""
-    held = {*_badges_of_member(member), *_badges_of_profile(profile_badges)}
+    held = set(_badges_of_member(member))
+    for named in profile_badges:
+        key = _badge_of(named) if isinstance(named, str) else None
+        if key:
+            held.add(key)
+        else:
+            _count_unknown(str(named)[:64])
     return {key: Badge(name, badge_url(key)) for key, name in BADGE_NAMES.items() if key in held}
 
 
@@ -297,15 +297,6 @@ def _badges_of_member(member: Json) -> Iterator[str]:
         yield from (key for bit, key in _BADGE_BITS.items() if flags >> bit & 1)
     if fields.text(member.get("premium_since")):
         yield "boosted"
-
-
-def _badges_of_profile(ids: Sequence[object]) -> Iterator[str]:
-    for named in ids:
-        key = _badge_of(named) if isinstance(named, str) else None
-        if key:
-            yield key
-        else:
-            _count_unknown(str(named)[:64])
 
 
 def _badge_of(id: str) -> str | None:

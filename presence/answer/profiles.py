@@ -16,7 +16,7 @@ from django.conf import settings
 from infrastructure import http_client
 from infrastructure.http_client import NoAnswer
 from infrastructure.once import once
-from presence.circuit import Circuit
+from presence.answer.rest import Circuit
 from presence.store.store import Profile
 
 MAX_BIOGRAPHY = 4000  # characters

@@ -21,8 +21,7 @@ from django.db import connections
 from infrastructure.once import once
 from presence.answer import profiles, rest
 from presence.answer.profiles import ProfileSource, ProfileUnavailable, SourcePaused
-from presence.answer.rest import RestUnavailable
-from presence.circuit import Circuit
+from presence.answer.rest import Circuit, RestUnavailable
 from presence.store import store
 from presence.store.store import Banner, PresenceStore, Profile, Snapshot, StoreUnavailable
 

@@ -9,28 +9,28 @@ import logging
 import random
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Any
 
 import aiohttp
-from hikari import GatewayBot, Intents, ShardDisconnectedEvent, ShardPayloadEvent, errors
+from hikari import UNDEFINED, GatewayBot, Intents, ShardDisconnectedEvent, ShardPayloadEvent, UndefinedType, errors
 from hikari.api import CacheComponents, GatewayShard
 from hikari.impl import CacheSettings
 
 from presence.fields import Json
 from presence.gateway import payloads
-from presence.gateway.feed import (
+from presence.gateway.payloads import (
     Dispatch,
     FatalFeedError,
     FeedEvent,
     Garbage,
+    GatewayDecoder,
     SessionLost,
     SessionResumed,
     SessionStarted,
 )
-from presence.gateway.payloads import GatewayDecoder
-from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
+from presence.intervals import Intervals
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
@@ -38,6 +38,7 @@ IDENTIFY, RESUME = 2, 6  # the operations that ask for a session
 PATIENCE = 180.0  # seconds for a session that was asked for: the library may wait for an answer that never comes
 LOOK = 0.5  # seconds between two checks of the connection
 CLOSING = 1.5
+FEW_IDENTIFIES = 100  # of the platform's 1000 new sessions a day
 # The library's names of its tasks: of a shard, and of one connection.
 _KEEP_ALIVE, _CONNECTION = "keep alive (shard", ("heartbeat (shard", "poll events (shard")
 # Errors that may end a connection; some come from the library's own code.
@@ -72,6 +73,46 @@ class Connection(Enum):
     LIVE = "live"
 
 
+class Starts:
+    """When a new session may begin: the platform counts them, and resets the token of a bot that begins too many.
+
+    Times are of the monotonic clock.
+    """
+
+    def __init__(self, intervals: Intervals) -> None:
+        self._intervals = intervals
+        self._in_a_row = 0  # begun since one lasted
+        self._begun_at: float | None = None
+        self._ready_at: float | None = None
+
+    def seconds_to_wait(self, now: float, left: int | None) -> float:
+        """Return the seconds to wait, from the last begin on. `left`: how many the day still allows, if known."""
+        if self._begun_at is None:
+            return 0.0
+        intervals, pause = self._intervals, 0.0
+        if self._in_a_row >= intervals.free_sessions:
+            doublings = min(self._in_a_row - intervals.free_sessions, 30)
+            pause = min(intervals.session_pause * 2**doublings, intervals.longest_session_pause)
+        if left is not None and left < FEW_IDENTIFIES:
+            pause = max(pause, intervals.few_sessions_pause)
+        return max(self._begun_at + pause - now, 0.0)
+
+    def begin(self, now: float) -> None:
+        """Note a begin, whether or not it becomes ready."""
+        self._in_a_row += 1
+        self._begun_at, self._ready_at = now, None
+
+    def be_ready(self, now: float) -> None:
+        self._ready_at = now
+
+    def lose(self, now: float) -> bool:
+        """Note the connection's end. Return whether the session has lasted."""
+        has_lasted = self._ready_at is not None and now - self._ready_at >= self._intervals.lasting
+        if has_lasted:
+            self._in_a_row = 0
+        return has_lasted
+
+
 class HikariFeed:
     """`GatewayFeed`. `guild_id`, `token` and `api_url` come from `settings.CHAT`."""
 
@@ -82,7 +123,7 @@ class HikariFeed:
         self._guild_id = guild_id
         self._token = token
         self._api_url = api_url
-        self._tell: Callable[[FeedEvent], None] = _ignore
+        self._tell: Callable[[FeedEvent], None] = lambda _event: None  # before `run`
         self._bot: GatewayBot | None = None
         self._shard: GatewayShard | None = None  # of the bot
         self._connection = Connection.OPENING
@@ -112,22 +153,29 @@ class HikariFeed:
                 else min(pause * 2, self._intervals.longest_pause)
             )
             jittered = random.uniform(pause / 2, pause)  # noqa: S311 - jitter is no secret
-            await self._until_closing(max(jittered, self._seconds_to_wait()))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), max(jittered, self._seconds_to_wait()))
 
     async def ask_for_all(self, nonce: str) -> bool:
-        shard = self._shard
-        if shard is None or self._connection is not Connection.LIVE:
-            return False
-        return await self._sent(shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce))
+        return await self._ask(nonce)
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
+        return await self._ask(nonce, list(chat_ids))
+
+    async def _ask(self, nonce: str, users: list[int] | UndefinedType = UNDEFINED) -> bool:
+        """Return whether the request was sent. In a task of its own, which the library may cancel with a connection."""
         shard = self._shard
         if shard is None or self._connection is not Connection.LIVE:
             return False
-        users = list(chat_ids)
-        return await self._sent(
-            shard.request_guild_members(self._guild_id, include_presences=True, users=users, nonce=nonce)
-        )
+        request = shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce, users=users)
+        task = asyncio.create_task(request)
+        await asyncio.wait([task])
+        if task.cancelled():
+            return False
+        error = task.exception()
+        if error is not None and not isinstance(error, _ENDS):
+            raise error
+        return error is None
 
     async def close(self) -> None:
         self._closing.set()
@@ -197,13 +245,18 @@ class HikariFeed:
     def _on_dispatch(self, name: str, payload: Json) -> None:
         """Handle each message as it is decoded. An event whose handling fails is logged and skipped."""
         try:
+            if name in ("READY", "RESUMED"):
+                self._step(Connection.LIVE)
+                self._envelopes.last_order = ""
             if name == "READY":
                 self._starts.be_ready(time.monotonic())
-                self._have()
-                self._spawn(self._read_budget())
-                self._tell(SessionStarted(_guilds(payload)))
+                task = asyncio.create_task(self._read_budget())
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+                found = payloads.rows(payload, "guilds")
+                ids = (payloads.id_of(row.get("id")) for row in found or () if isinstance(row, dict))
+                self._tell(SessionStarted(None if found is None else frozenset(one for one in ids if one is not None)))
             elif name == "RESUMED":
-                self._have()
                 self._tell(SessionResumed())
             else:
                 self._tell(Dispatch(name, payload))
@@ -213,10 +266,6 @@ class HikariFeed:
     async def _on_lost(self, event: ShardDisconnectedEvent) -> None:
         self._lose(self._envelopes.last_order or "dropped")
         self._step(Connection.OPENING)
-
-    def _have(self) -> None:
-        self._step(Connection.LIVE)
-        self._envelopes.last_order = ""
 
     def _lose(self, cause: str) -> None:
         if self._connection is Connection.LIVE:
@@ -237,7 +286,9 @@ class HikariFeed:
             now = time.monotonic()
             if self._starts.seconds_to_wait(now, self.identifies_left):
                 self._hurried.set()
-                _cancel_connection()
+                for task in asyncio.all_tasks():  # the library forgets them where its first message cannot be sent
+                    if task.get_name().startswith(_CONNECTION):
+                        task.cancel()
                 raise errors.GatewayConnectionError("It is too soon for another session.")
             self._starts.begin(now)
             if self.identifies_left:
@@ -264,30 +315,6 @@ class HikariFeed:
         if left < FEW_IDENTIFIES:
             logger.error("Only %s gateway sessions are left for today.", left)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _sent(self, sending: Coroutine[Any, Any, None]) -> bool:
-        """Return whether it was sent. In a task of its own, which the library may cancel when a connection ends."""
-        task = asyncio.create_task(sending)
-        await asyncio.wait([task])
-        if task.cancelled():
-            return False
-        error = task.exception()
-        if error is not None and not isinstance(error, _ENDS):
-            raise error
-        return error is None
-
-    async def _until_closing(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), seconds)
-
-
-def _ignore(event: FeedEvent) -> None:
-    """Ignore events before `run`."""
-
 
 async def _live(bot: GatewayBot) -> None:
     """Return the shard that holds the whole chat server: the bot is in few of them."""
@@ -305,13 +332,6 @@ async def _end(bot: GatewayBot, before: set[asyncio.Task[Any]]) -> None:
             await _briefly(asyncio.wait([task]))
 
 
-def _cancel_connection() -> None:
-    """Cancel the tasks that the library forgets where its first message cannot be sent."""
-    for task in asyncio.all_tasks():
-        if task.get_name().startswith(_CONNECTION):
-            task.cancel()
-
-
 async def _briefly(work: Awaitable[Any]) -> None:
     try:
         await asyncio.wait_for(work, CLOSING)
@@ -326,11 +346,3 @@ def _raise_fatal(error: BaseException) -> None:
         ) from error
     if isinstance(error, errors.UnauthorizedError):
         raise FatalFeedError("The platform does not accept the bot token.") from error
-
-
-def _guilds(payload: Json) -> frozenset[int] | None:
-    found = payloads.rows(payload, "guilds")
-    if found is None:
-        return None
-    ids = (payloads.id_of(row.get("id")) for row in found if isinstance(row, dict))
-    return frozenset(chat_id for chat_id in ids if chat_id is not None)

@@ -13,7 +13,7 @@ from enum import Enum
 
 from presence.fields import Json
 from presence.gateway import payloads
-from presence.gateway.feed import GatewayFeed
+from presence.gateway.payloads import GatewayFeed
 from presence.gateway.roster import Roster
 from presence.intervals import Intervals
 
@@ -162,7 +162,11 @@ class MemberRefetch:
 
     async def tick(self, now: float) -> None:
         """Send the next request where one is due. Call it some times a second during a session."""
-        self._requeue_unanswered(now)
+        lost = [nonce for nonce, asked in self._open.items() if now - asked.asked_at >= self._intervals.lookup_patience]
+        for nonce in lost:  # of each at most TRIES times; readers ask again for the rest
+            for chat_id, failed in self._open.pop(nonce).tries.items():
+                if failed < TRIES:
+                    self._waiting.setdefault(chat_id, failed)
         self.enqueue(self._roster.changes.asked)
         self._roster.changes.asked.clear()
         if not self._waiting or now < self._ask_at:
@@ -194,11 +198,3 @@ class MemberRefetch:
         request = self._open.pop(nonce, None)
         if request is not None:
             self._waiting = {chat_id: tries - 1 for chat_id, tries in request.tries.items()} | self._waiting
-
-    def _requeue_unanswered(self, now: float) -> None:
-        """Retry requests without an answer, at most TRIES times; readers ask again for the rest."""
-        lost = [nonce for nonce, asked in self._open.items() if now - asked.asked_at >= self._intervals.lookup_patience]
-        for nonce in lost:
-            for chat_id, tries in self._open.pop(nonce).tries.items():
-                if tries < TRIES:
-                    self._waiting.setdefault(chat_id, tries)

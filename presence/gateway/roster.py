@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from presence.answer import presentation
 from presence.fields import Json
 from presence.gateway import payloads
-from presence.gateway.feed import Dispatch
+from presence.gateway.payloads import Dispatch
 from presence.store.records import text_of
 
 MOST_LEAVERS = 100_000  # former members whose departure is remembered

@@ -14,7 +14,7 @@ from enum import Enum
 
 from presence.fields import Json
 from presence.gateway import payloads
-from presence.gateway.feed import (
+from presence.gateway.payloads import (
     Dispatch,
     FeedEvent,
     Garbage,

@@ -1,6 +1,6 @@
 """The store of live presence: the worker writes it in batches, and readers read it in one round trip.
 
-A cache holds it (`store_cache`: Redis or the database); each failure of the cache is StoreUnavailable. Records of
+A cache holds it (`caches`: Redis or the database); each failure of the cache is StoreUnavailable. Records of
 members who left need no list of keys: each record carries the generation of its dump, and `complete` names the
 generation that was written whole. An older record counts as absent. Absence proves nothing: that an account is no
 member is a value of its own, which is kept for a short time.
@@ -22,8 +22,8 @@ from django.core.cache.backends.base import BaseCache
 from infrastructure.settings_cache import from_settings
 from presence.fields import Json
 from presence.store import records
+from presence.store.caches import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
 from presence.store.records import Banner, Profile, Record, Snapshot, Stamp
-from presence.store.store_cache import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
 
 __all__ = [
     "Banner",

@@ -1,7 +1,8 @@
-"""Event streams of presence (WHATWG HTML, "Server-sent events"): which events are sent, when, and for how long.
+"""The event stream of one reader: what is sent, when, and for how long, and how many may be open.
 
-Between two heartbeats a stream holds no database connection, only its slot (`stream_slots`) and the thread or task that
-the server gives it.
+Between two heartbeats a stream holds no database connection, only its slot and the thread or task that the server gives
+it. Slots are limited for each key across all processes, and for this process. Those of a key are names in Django's
+cache that expire, so a crashed process frees its slots.
 """
 
 from __future__ import annotations
@@ -9,14 +10,23 @@ from __future__ import annotations
 import abc
 import asyncio
 import contextlib
+import itertools
 import logging
+import secrets
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.conf import settings
+from django.core.cache import cache
 from django.db import Error as AnyDatabaseError
 from django.utils import timezone
+from django_redis.exceptions import ConnectionInterrupted
+from prometheus_client import Gauge
+from redis import RedisError
 
 from accounts import authentication, jobs
 from accounts.errors import KeyRateLimited
@@ -26,8 +36,7 @@ from lookup.errors import ProfilePrivate
 from presence.answer import members
 from presence.answer.presentation import Presence
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.streaming import stream_slots, watching
-from presence.streaming.stream_slots import StreamSlot
+from presence.streaming import watching
 from presence.streaming.watching import GONE, PRESENCE, News, Watch
 
 CONTENT_TYPE = "text/event-stream; charset=utf-8"
@@ -36,8 +45,6 @@ LONGEST = 3600.0  # seconds; the client comes back
 RENEWAL = 120.0  # seconds: how often a stream reads again what the chat server's events leave out
 OPENING = b"retry: 3000\n\n"
 BEAT = b": heartbeat\n\n"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,9 @@ class Stream(abc.ABC):
             refusal = self._refusal()
             if refusal is None and (now >= self._renews_at or (self._watch is not None and self._watch.lacks_banner)):
                 self._renews_at = now + RENEWAL
-                self._renew()
+                # What a lookup renews; the watching thread sends the result.
+                with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
+                    members.presence_of(self._chat_id, timezone.now())
         except (LimitsUnavailable, Unavailable, AnyDatabaseError) as error:
             logger.warning("A stream goes on although nobody can say whether it may: %s", jobs.described(error))
             return BEAT
@@ -120,13 +129,8 @@ class Stream(abc.ABC):
         key = self._key
         refusal = authentication.recheck(key.secret_hash, permission=key.permission, now=timezone.now())
         if refusal is None and not self._place.keep():
-            return KeyRateLimited(seconds_left=stream_slots.RETRY)
+            return KeyRateLimited(seconds_left=SLOT_RETRY)
         return refusal
-
-    def _renew(self) -> None:
-        """Renew the parts that a lookup renews; the watching thread sends the result."""
-        with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
-            members.presence_of(self._chat_id, timezone.now())
 
 
 class BlockingStream(Stream):
@@ -185,3 +189,106 @@ class AsyncStream(Stream):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(step):
                     await self._bell.wait()
+
+
+SLOT_LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
+SLOT_RETRY = 15  # seconds, until another stream may have ended
+
+logger = logging.getLogger(__name__)
+
+OPEN = Gauge("hearth_event_streams", "Event streams that are open.", multiprocess_mode="livesum")
+LIMIT = Gauge(
+    "hearth_event_streams_limit",
+    "Event streams that may be open: PRESENCE_STREAMS of each process.",
+    multiprocess_mode="livesum",
+)
+
+_opening = threading.Lock()
+_numbers = itertools.count()
+_open: set[int] = set()
+
+
+class ProcessFull(Unavailable):
+    """This process holds as many streams as it may."""
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(SLOT_RETRY)}
+
+
+class StreamSlot:
+    """The slot of one stream, from its creation until `close`.
+
+    Raises ProcessFull, KeyRateLimited where the key has settings.PRESENCE_STREAMS_PER_KEY of them, Unavailable where
+    the cache does not answer.
+    """
+
+    def __init__(self, key_id: int) -> None:
+        number = next(_numbers)
+        LIMIT.set(settings.PRESENCE_STREAMS)
+        with _opening:
+            if len(_open) >= settings.PRESENCE_STREAMS:
+                OPEN.set(len(_open))
+                raise ProcessFull
+            _open.add(number)
+        # An answer that the server drops without closing it must not hold the place for ever. No lock and no cache
+        # here: the garbage collector may come while this very thread holds theirs.
+        self._leave = weakref.finalize(self, _open.discard, number)
+        self._leave.atexit = False
+        self._key_id = key_id
+        self._token = secrets.token_hex(8)
+        self._name: str | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()  # a server may close a stream while its heartbeat is under way
+        try:
+            with _cache_errors_as_503():
+                if not self._take():
+                    raise KeyRateLimited(seconds_left=SLOT_RETRY)
+        except BaseException:
+            self._leave()
+            raise
+        OPEN.set(in_use())
+
+    def keep(self) -> bool:
+        """Hold the slot for SLOT_LIFETIME. False where it was lost and the key has none left. Raises Unavailable."""
+        OPEN.set(in_use())
+        with self._lock, _cache_errors_as_503():
+            if self._is_closed:
+                return False
+            if self._name is not None and cache.get(self._name) == self._token:
+                cache.touch(self._name, SLOT_LIFETIME)
+                return True
+            return self._take()
+
+    def close(self) -> None:
+        """Release the slot. Idempotent."""
+        self._leave()
+        OPEN.set(in_use())
+        try:
+            with self._lock, _cache_errors_as_503():
+                name, self._name, self._is_closed = self._name, None, True
+                if name is not None and cache.get(name) == self._token:
+                    cache.delete(name)
+        except Unavailable:
+            logger.warning("A stream's place could not be given back: it ends by itself.")
+
+    def _take(self) -> bool:
+        for number in range(settings.PRESENCE_STREAMS_PER_KEY):
+            name = f"stream:{self._key_id}:{number}"
+            if cache.add(name, self._token, SLOT_LIFETIME):
+                self._name = name
+                return True
+        self._name = None
+        return False
+
+
+def in_use() -> int:
+    """Return how many streams this process holds."""
+    return len(_open)
+
+
+@contextmanager
+def _cache_errors_as_503() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, ConnectionInterrupted, OSError) as error:
+        raise Unavailable from error

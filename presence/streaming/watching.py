@@ -140,10 +140,9 @@ class Hub:
         """Return the snapshots; empty where the store does not answer."""
         try:
             found = opened.snapshots(ids)
-            for chat_id in (
-                chat_id for chat_id, snapshot in found.items() if snapshot.record is None and not snapshot.miss
-            ):
-                opened.request_refresh(chat_id)  # the worker writes the record again, or that the member has left
+            for chat_id, snapshot in found.items():
+                if snapshot.record is None and not snapshot.miss:
+                    opened.request_refresh(chat_id)  # the worker writes the record again, or that the member has left
         except StoreUnavailable as error:
             if self._is_answered:
                 logger.warning("The presence store does not answer the event streams: %s", error)

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from django.db import Error as AnyDatabaseError
 from django.db import connection, connections
@@ -38,6 +38,10 @@ class Background:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
 
+        def finish(settle: Callable[[], None]) -> None:
+            if not done.done():  # the wait may have been cancelled
+                settle()
+
         def work() -> None:
             settle: Callable[[], None]
             try:
@@ -48,7 +52,7 @@ class Background:
                     jobs.let_go_of_connections()
                 settle = partial(done.set_exception, error)
             with contextlib.suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(_settle, done, settle)
+                loop.call_soon_threadsafe(finish, settle)
 
         self._work.put(work)
         return await done
@@ -64,9 +68,3 @@ class Background:
         while (work := self._work.get()) is not None:
             work()
         connections.close_all()
-
-
-def _settle(done: asyncio.Future[Any], settle: Callable[[], None]) -> None:
-    """Settle, unless the wait was cancelled."""
-    if not done.done():
-        settle()

@@ -133,7 +133,11 @@ class Flusher:
             self._put_back(batch)
             self._begin_anew()
             return True
-        self._note(batch, begun)
+        self.last_ms = (time.monotonic() - begun) * 1000
+        if batch.since is not None:
+            self.lag_ms = (time.time() - batch.since) * 1000
+        if batch.stamp is not None:
+            self._stamped_at = begun
         is_more = bool(self._dump) or await self._complete()
         return is_more or len(self._roster.changes.dirty) >= self._intervals.flush_size
 
@@ -156,19 +160,15 @@ class Flusher:
     def _fill(self, batch: _Batch) -> None:
         """Add the records as they are now."""
         for chat_id in (*batch.changed, *batch.dumped):
-            self._add(batch, chat_id)
+            # Only a member with a known presence is written; the first presence queues any other again.
+            text = self._roster.text(chat_id, self.generation)
+            if text is not None:
+                batch.texts[chat_id] = text
+            elif chat_id not in self._roster.members:
+                batch.removed.append(chat_id)
         changes = self._roster.changes
         changes.dirty.difference_update(batch.texts, batch.removed)
-        batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.members]
-        batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.private]
-
-    def _add(self, batch: _Batch, chat_id: int) -> None:
-        """Add a member with a known presence; the first presence queues any other again."""
-        text = self._roster.text(chat_id, self.generation)
-        if text is not None:
-            batch.texts[chat_id] = text
-        elif chat_id not in self._roster.members:
-            batch.removed.append(chat_id)
+        batch.left = [one for one in batch.left if one not in self._roster.members and one not in self._roster.private]
 
     def _deliver(self, batch: _Batch) -> bool:
         """Write in the background. Return whether the store is as this worker left it."""
@@ -176,7 +176,11 @@ class Flusher:
             return False
         self._store.keep_departures(batch.left, token=self.token)  # before the records go
         if batch.texts or batch.removed:
-            self._write(batch)
+            mark = f"{self.token} {next(self._numbers)}"
+            if self._marks:
+                self._marks = (*self._marks, mark)
+            self._store.write(batch.texts, batch.removed, token=self.token, mark=mark)
+            self._marks = (mark,)
         self._store.drop_banners(batch.updated, token=self.token)
         if batch.stamp is None:
             return True
@@ -193,13 +197,6 @@ class Flusher:
         self._marks = (mark,)
         return True
 
-    def _write(self, batch: _Batch) -> None:
-        mark = f"{self.token} {next(self._numbers)}"
-        if self._marks:
-            self._marks = (*self._marks, mark)
-        self._store.write(batch.texts, batch.removed, token=self.token, mark=mark)
-        self._marks = (mark,)
-
     def _put_back(self, batch: _Batch) -> None:
         changes = self._roster.changes
         changes.dirty.update(batch.changed)
@@ -207,13 +204,6 @@ class Flusher:
         changes.updated.update(batch.updated)
         changes.since = batch.since if changes.since is None else changes.since
         self._dump.extend(batch.dumped)
-
-    def _note(self, batch: _Batch, begun: float) -> None:
-        """Note a successful write."""
-        self.last_ms = (time.monotonic() - begun) * 1000
-        self.lag_ms = self.lag_ms if batch.since is None else (time.time() - batch.since) * 1000
-        if batch.stamp is not None:
-            self._stamped_at = begun
 
     def _begin_anew(self) -> None:
         logger.warning("The presence store lacks what was written: everything is written anew.")

@@ -29,7 +29,12 @@ def keep(timestamps: Mapping[int, int]) -> None:
 
     Ids and timestamps out of the database's range are logged and left out.
     """
-    rows = sorted((chat_id, _datetime(at)) for chat_id, at in timestamps.items() if _is_known_size(chat_id, at))
+    rows = []
+    for chat_id, at in sorted(timestamps.items()):  # by id, against deadlocks of two writers
+        if 0 <= chat_id <= fields.MAX_ID and 0 <= at < 253_402_300_800:  # the year 10000
+            rows.append((chat_id, datetime.fromtimestamp(at, UTC)))
+        else:
+            logger.warning("A moment of going offline is out of range: %s.", repr((chat_id, at))[:80])
     for start in range(0, len(rows), AT_ONCE):
         _upsert(rows[start : start + AT_ONCE])
 
@@ -63,19 +68,8 @@ def retain(chat_ids: Collection[int]) -> None:
     forget([chat_id for chat_id in stored if chat_id not in members])
 
 
-def _is_known_size(chat_id: int, at: int) -> bool:
-    is_known = 0 <= chat_id <= fields.MAX_ID and 0 <= at < 253_402_300_800  # the year 10000
-    if not is_known:
-        logger.warning("A moment of going offline is out of range: %s.", repr((chat_id, at))[:80])
-    return is_known
-
-
-def _datetime(at: int) -> datetime:
-    return datetime.fromtimestamp(at, UTC)
-
-
 def _upsert(rows: list[tuple[int, datetime]]) -> None:
-    """Insert or update `rows`, sorted by id against deadlocks of two writers."""
+    """Insert or update `rows`, sorted by id."""
     adapted = connection.ops.adapt_datetimefield_value
     values = [value for chat_id, at in rows for value in (chat_id, adapted(at))]
     places = ", ".join(["(%s, %s)"] * len(rows))

@@ -16,7 +16,7 @@ from django.db import Error as AnyDatabaseError
 
 from accounts import jobs
 from presence.fields import Json
-from presence.gateway.feed import GatewayFeed
+from presence.gateway.payloads import GatewayFeed
 from presence.gateway.reconciling import MemberRefetch, Reconciler
 from presence.gateway.roster import Roster
 from presence.gateway.session import Liveness, Session, SessionState
@@ -40,13 +40,9 @@ class State(Enum):
     session    no term       a term
     not ready  CONNECTING    PAUSED: gives the lease back after 5 s
     ready      STANDBY       TAKING_OVER ──▶ DUMPING ──▶ LIVE;  PAUSED between the end of the lease and its renewal
-
-    CONNECTING ──complete roster──▶ STANDBY ──lease──▶ TAKING_OVER ──the earlier writer's state is read──▶ DUMPING
-    DUMPING ──every record is written──▶ LIVE ──another reconcile──▶ DUMPING
-    DUMPING, LIVE ──the store lost a write──▶ TAKING_OVER
-    TAKING_OVER, DUMPING, LIVE ──session lost──▶ PAUSED ──session ready──▶ the state before
-    any ──the lease is lost or given back──▶ STANDBY, or CONNECTING without a ready session
     ```
+
+    docs/architecture.md has the diagram of its changes.
     """
 
     CONNECTING = "connecting"
@@ -117,7 +113,17 @@ class Worker:
         feed = asyncio.create_task(self._feed.run(self._session.tell))
         ending = asyncio.create_task(self._ending.wait())
         writing = asyncio.create_task(self._write_forever())
-        loops = [asyncio.create_task(self._every(seconds, act)) for seconds, act in self._duties()]
+        intervals = self._intervals
+        duties: list[tuple[float, Callable[[], Awaitable[None]]]] = [
+            (intervals.look, self._look),
+            (intervals.lease, self._see_to_lease),
+            (intervals.asked, self._read_wishes),
+            (intervals.offline_at, self._keep_last_seen),
+            (intervals.pictures, self._follow_pictures),
+            (intervals.privacy, self._follow_privacy),
+            (intervals.stats, self._tell_stats),
+        ]
+        loops = [asyncio.create_task(self._every(seconds, act)) for seconds, act in duties]
         try:
             await asyncio.wait([feed, ending, writing, *loops], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -127,18 +133,6 @@ class Worker:
         for task in (feed, writing, *loops):
             if task.done() and not task.cancelled():
                 task.result()  # raises what ended it
-
-    def _duties(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
-        intervals = self._intervals
-        return [
-            (intervals.look, self._look),
-            (intervals.lease, self._see_to_lease),
-            (intervals.asked, self._read_wishes),
-            (intervals.offline_at, self._keep_last_seen),
-            (intervals.pictures, self._follow_pictures),
-            (intervals.privacy, self._follow_privacy),
-            (intervals.stats, self._tell_stats),
-        ]
 
     # --- Writing ---
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from presence.fields import Json
-from presence.gateway.feed import Dispatch, SessionStarted
+from presence.gateway.payloads import Dispatch, SessionStarted
 from presence.gateway.reconciling import MemberRefetch, Reconciler
 from presence.gateway.roster import Roster
 from presence.gateway.session import Liveness, Session

@@ -20,7 +20,7 @@ from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
 from presence.answer import members
 from presence.store.store import Banner, PresenceStore
-from presence.streaming import stream_slots, streams
+from presence.streaming import streams
 from presence.streaming.streams import BlockingStream, KeyInUse
 from tests.presence import following, lookups, store_contents
 from tests.presence.following import OPENING, Event
@@ -115,7 +115,7 @@ def test_what_the_lookup_refuses_is_refused_in_the_same_words(case: str, method:
     fields = dict(expected.headers)
     assert answer.headers.pop("X-Request-Id")[1] != fields.pop("X-Request-Id")
     assert dict(answer.headers) == fields
-    assert stream_slots.in_use() == 0
+    assert streams.in_use() == 0
 
 
 def test_who_is_no_member_and_what_is_unknown_are_sent_as_the_lookup_answers_them(store: PresenceStore) -> None:
@@ -152,7 +152,7 @@ def test_a_key_holds_five_streams_and_another_key_its_own() -> None:
     assert answers[-1].status_code == 200
     for answer in answers:
         answer.close()
-    assert stream_slots.in_use() == 0
+    assert streams.in_use() == 0
 
 
 def test_a_process_that_holds_all_it_may_says_so(settings: Settings) -> None:
@@ -170,11 +170,11 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
     for is_begun in (False, True):
         answer = following.ask()
         assert not is_begun or next(iter(answer)).startswith(b"retry:")
-        assert stream_slots.in_use() == 1
+        assert streams.in_use() == 1
         del answer
         gc.collect()
         following.no_stream_watches()
-        assert stream_slots.in_use() == 0
+        assert streams.in_use() == 0
 
 
 # --- The key, and time ---

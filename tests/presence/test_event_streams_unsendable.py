@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from presence.store.store import PresenceStore
-from presence.streaming import stream_slots
+from presence.streaming import streams
 from tests.presence import following, lookups
 from tests.presence.lookups import ADA, ADDRESS, SECRET
 
@@ -49,11 +49,11 @@ def test_it_is_closed_and_gives_its_place_back(kind: str) -> None:
         return await asyncio.Future()
 
     async def send(message: Any) -> None:
-        in_use.append(stream_slots.in_use())
+        in_use.append(streams.in_use())
         if message["type"] == kind:
             raise OSError("The client is gone.")
 
     with pytest.raises(OSError, match="The client is gone"):
         asyncio.run(application(SCOPE, receive, send))
-    assert (in_use[-1], stream_slots.in_use()) == (1, 0)
+    assert (in_use[-1], streams.in_use()) == (1, 0)
     following.no_stream_watches()

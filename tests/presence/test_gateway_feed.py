@@ -13,8 +13,8 @@ import pytest
 
 from demo.chat_platform import running
 from demo.chat_platform.running import Simulator
-from presence.gateway.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
 from presence.gateway.hikari_feed import FATAL_CODES, HikariFeed
+from presence.gateway.payloads import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
 from presence.intervals import Intervals
 from tests.presence.workers import wait_until
 

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from presence.fields import Json
-from presence.gateway.feed import SessionLost, SessionResumed, SessionStarted
+from presence.gateway.payloads import SessionLost, SessionResumed, SessionStarted
 from presence.gateway.session import SessionState
 from tests.presence.session_bench import Bench
 from tests.presence.test_roster import ADA, BOB, OFFLINE, ONLINE, member, row

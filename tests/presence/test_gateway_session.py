@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from presence.gateway.feed import SessionLost, SessionResumed, SessionStarted
+from presence.gateway.payloads import SessionLost, SessionResumed, SessionStarted
 from presence.gateway.session import Liveness, SessionState
 from presence.intervals import Intervals
 from presence.worker.flushing import Phase

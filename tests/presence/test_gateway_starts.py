@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from presence.intervals import Intervals, Starts
+from presence.gateway.hikari_feed import Starts
+from presence.intervals import Intervals
 
 DAY = 86_400
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accounts.models import LinkedAccount
-from demo.chat_platform import guild
+from demo.chat_platform import gateway
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
 from presence.answer import presentation
@@ -36,7 +36,7 @@ def test_everybody_is_right_once_the_store_holds_the_truth(
     simulator: Simulator, store: PresenceStore, monkeypatch: pytest.MonkeyPatch, count: int, too_large: int
 ) -> None:
     """Small, above the threshold of 250, and so large that the platform tells of no presence by itself."""
-    monkeypatch.setattr(guild, "TOO_LARGE", too_large)
+    monkeypatch.setattr(gateway, "TOO_LARGE", too_large)
     chat_ids = simulator.populate(count)
     with working(simulator, store):
         wait_for_truth(store)

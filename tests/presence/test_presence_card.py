@@ -11,6 +11,7 @@ from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 
+from presence.store.caches import PresenceDatabaseCache
 from presence.store.store import PresenceStore
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, shown
 from tests.lookup import statements
@@ -211,7 +212,7 @@ def test_a_card_is_one_round_trip_to_the_store(store: PresenceStore) -> None:
     """1: the user with the document. 2: the store, where it lies in the database."""
     ada = linked()
     say(store, presence=ONLINE)
-    of_store = ["SELECT presence_storeentry"] * ("database" in type(caches["presence"]).__module__)
+    of_store = ["SELECT presence_storeentry"] * isinstance(caches["presence"], PresenceDatabaseCache)
     assert statements.names(lambda: Client().get("/ada")) == ["SELECT accounts_name", *of_store]
     change(ada, settings={"presenceSettings": {"enabled": False}})
     assert statements.names(lambda: Client().get("/ada")) == ["SELECT accounts_name"]

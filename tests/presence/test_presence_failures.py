@@ -22,14 +22,14 @@ from presence.answer import members, refreshing, rest
 from presence.answer.refreshing import SingleFlight
 from presence.answer.rest import RestUnavailable
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
+from presence.store.caches import StoreCache
 from presence.store.store import PresenceStore
-from presence.store.store_cache import StoreCache
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32
-UNREACHABLE = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+UNREACHABLE = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
 
 

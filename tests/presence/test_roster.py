@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from presence.fields import Json
-from presence.gateway.feed import Dispatch
+from presence.gateway.payloads import Dispatch
 from presence.gateway.roster import Roster
 from presence.store.records import Record
 

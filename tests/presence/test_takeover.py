@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from presence.gateway.feed import Dispatch
+from presence.gateway.payloads import Dispatch
 from presence.gateway.roster import Roster
 from presence.intervals import Intervals
 from presence.store.records import Ending

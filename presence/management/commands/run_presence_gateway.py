@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from infrastructure.metrics import metrics_server
-from presence.gateway.feed import FatalFeedError
 from presence.gateway.hikari_feed import HikariFeed
+from presence.gateway.payloads import FatalFeedError
 from presence.store import store
 from presence.worker.worker import Worker
 

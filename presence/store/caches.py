@@ -1,33 +1,216 @@
-"""The presence store's cache on the database: Django's, for values that must not be lost in silence.
+"""What the presence store needs of the cache that holds it: `StoreCache`, with two forms.
 
-The base class counts the table before each write and culls live entries, hides a failed write, keeps pickles, and
-rounds timeouts to seconds. Here a failure is a DatabaseError, a batch is one transaction of one prepared statement, and
-an entry stays until it expires. Expired entries are invisible, and deleted by `clear_expired` or the next write of
-their key: reading never writes.
+| Form | For | A write of the worker is one step |
+| --- | --- | --- |
+| `PresenceRedisCache` | production | a script on Redis |
+| `PresenceDatabaseCache` | the embedded default | a transaction that locks the lease's row |
+
+Both raise what their server raises; `answering` turns that into StoreUnavailable. `tests/presence/test_store*.py` and
+`test_lease.py` hold both forms to one contract.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.conf import settings
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.db import DatabaseCache
+from django.db import Error as AnyDatabaseError
 from django.db import connections, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
+from django_redis.cache import RedisCache
+from django_redis.exceptions import ConnectionInterrupted
+from redis import RedisError
+from redis.exceptions import ResponseError
 
 from infrastructure.databases import batches
-from presence.store.store_cache import StoreCache
+from infrastructure.redis_connection import Command, Prefetch, RedisConnection, Script
 
 if TYPE_CHECKING:
     from presence.models import StoreEntry
+
+# What a cache raises for a value that it cannot read: unpickling may end in any of these.
+DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    pickle.PickleError,
+    TypeError,
+    ValueError,
+)
+
+
+class StoreUnavailable(Exception):
+    """The cache did not answer, or did not keep a write. The message holds no secrets."""
+
+
+class LeaseLost(Exception):
+    """The store refused a write: the lease ended, or another term has begun."""
+
+
+class StoreCache(ABC, BaseCache):
+    """Django's cache, and a lease that guards writes.
+
+    `lease`: the key of the lease. `token`: names one holder's one term; no two terms share a token. `get_many` is one
+    round trip. Any, here and in the forms: a cache's value.
+    """
+
+    @abstractmethod
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        """Take a free lease for so long. Return False where it is held."""
+
+    @abstractmethod
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        """Hold the lease for so long from now. Return False where it ended or is another term's."""
+
+    @abstractmethod
+    def release(self, lease: str, token: str) -> None:
+        """Free the lease if it is this term's."""
+
+    @abstractmethod
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], removed: Collection[str], timeout: float | None
+    ) -> bool:
+        """Keep `values` for `timeout` seconds (None: without end) and delete `removed`, all in one transaction.
+
+        Return False, with nothing changed, where the lease ended or is another term's.
+        """
+
+    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        """Return a block in which the check of an API key also reads these, where that costs no round trip."""
+        return nullcontext()
+
+    def raw(self, names: Sequence[str]) -> Sequence[Any]:
+        """Return the values as the server holds them, None for absent ones. 1 round trip, unless prefetched."""
+        found = self.get_many(names)
+        return [found.get(name) for name in names]
+
+    def decoded(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+        """Return what `get_many` returns, from the answer of `raw`."""
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+    def eviction(self) -> str:
+        """Return the policy under which the server drops values when it is short of memory; "" where it drops none."""
+        return ""
+
+    def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:
+        """Delete what has expired, where the server does not do so by itself. Return how many entries."""
+        return 0
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError) as error:
+        from accounts import jobs  # it needs models, and a cache may be made before they are loaded
+
+        if isinstance(error, AnyDatabaseError):
+            jobs.let_go_of_connections()  # a broken one would fail each time
+        raise StoreUnavailable(jobs.described(error)) from error
+
+
+PICKLE = b"\x80"  # what a pickle begins with
+KEEPS_ALL = "noeviction"
+# KEYS: the lease. ARGV: the token; how many milliseconds to hold the lease from now, 0 to free it.
+HOLD = Script("""
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] == '0' then return redis.call('DEL', KEYS[1]) end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+""")
+# KEYS: the lease, then keys to set, then keys to delete. ARGV: the token; the lifetime in milliseconds, 0 for none;
+# the values of the keys to set.
+WRITE = Script("""
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do
+  local value = ARGV[i + 1]
+  if not value then redis.call('DEL', KEYS[i])
+  elseif ARGV[2] == '0' then redis.call('SET', KEYS[i], value)
+  else redis.call('SET', KEYS[i], value, 'PX', ARGV[2]) end
+end
+return 1
+""")
+
+
+class PresenceRedisCache(StoreCache, RedisCache):
+    """Every method raises RedisError, or django-redis's own ConnectionInterrupted, where Redis does not do it."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        RedisCache.__init__(self, server, params)
+        self._prefix = str(self.make_key(""))
+        # To the server of this cache, which need not be one that the settings name.
+        self._redis = RedisConnection(client=lambda: self.client.get_client(write=True))
+        self._shares_server_with_limits = server == settings.CACHES["default"].get("LOCATION")
+
+    def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
+        """Read the keys by one MGET. A value that cannot be read raises what unpickling it raises."""
+        if version is not None:
+            return dict(super().get_many(keys, version))
+        names = list(keys)
+        return self.decoded(names, self.raw(names)) if names else {}
+
+    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        return Prefetch(self._command(names)) if self._shares_server_with_limits else nullcontext()
+
+    def raw(self, names: Sequence[str]) -> Sequence[Any]:
+        command = self._command(names)
+        values: Sequence[Any] = Prefetch.take(command) or self._redis.call(*command)
+        return values
+
+    def decoded(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in zip(names, values, strict=True) if value is not None}
+
+    def _command(self, names: Sequence[str]) -> Command:
+        return "MGET", *[self._prefix + name for name in names]
+
+    def _value(self, value: bytes) -> Any:
+        if value.startswith(PICKLE):
+            return pickle.loads(value)  # noqa: S301 - as django-redis does: who writes there runs this service
+        return self.client.decode(value)
+
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        return bool(self.add(lease, token, seconds))
+
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        return self._run(HOLD, [lease], token, [int(seconds * 1000)])
+
+    def release(self, lease: str, token: str) -> None:
+        self._run(HOLD, [lease], token, [0])
+
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], removed: Collection[str], timeout: float | None
+    ) -> bool:
+        milliseconds = 0 if timeout is None else int(timeout * 1000)
+        encoded = [self.client.encode(value) for value in values.values()]
+        return self._run(WRITE, [lease, *values, *removed], token, [milliseconds, *encoded])
+
+    def eviction(self) -> str:
+        """Return the policy by INFO, as managed servers forbid CONFIG."""
+        try:
+            memory = self.client.get_client(write=True).info("memory")
+        except ResponseError:  # forbidden, too
+            return ""
+        policy = str(memory.get("maxmemory_policy", KEEPS_ALL))
+        return policy if memory.get("maxmemory") and policy != KEEPS_ALL else ""
+
+    def _run(self, script: Script, keys: list[str], token: str, arguments: list[Any]) -> bool:
+        """Return whether the script wrote, which it does only for the lease's holder."""
+        names = [self._prefix + key for key in keys]
+        return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))
+
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 KEYS_AT_ONCE = 10_000  # where the database sets no limit
