@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import presence
 
 if TYPE_CHECKING:
-    from presence.gateway.feed import FeedEvent
+    from presence.gateway.payloads import FeedEvent
     from presence.store.store import PresenceStore
     from presence.worker.worker import Worker
 
@@ -61,7 +61,7 @@ class Feed:
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, tell: Callable[[FeedEvent], None]) -> None:
-        from presence.gateway.feed import Dispatch, SessionStarted
+        from presence.gateway.payloads import Dispatch, SessionStarted
 
         self._tell = tell
         tell(SessionStarted(frozenset({GUILD})))
@@ -85,7 +85,7 @@ class Feed:
         self._closing.set()
 
     async def _send(self, nonce: str) -> None:
-        from presence.gateway.feed import Dispatch
+        from presence.gateway.payloads import Dispatch
 
         count = -(-self._members // CHUNK)
         for index in range(count):

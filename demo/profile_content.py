@@ -16,12 +16,11 @@ from django.utils import timezone
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import new_id
-from demo import vocabulary
-from demo.population import awards, catalogue_data, growth, page_sections, people, profile_pages
+from demo import invented
+from demo.invented import seeded
+from demo.population import awards, growth, page_sections, people, profile_pages
 from demo.population.people import LATEST
-from demo.population.profile_pages import Page
-from demo.population.rows import Rows
-from demo.seeded_random import seeded
+from demo.population.profile_pages import Page, Rows
 from lookup import leaderboards
 from lookup.documents import counters, documents
 from lookup.editing import aliases, badge_tiers, profiles
@@ -46,7 +45,7 @@ from lookup.shapes import addresses, sections, settings_schema
 from lookup.shapes.sections import SectionType
 
 MEMBERS, SEED = 40, 1  # of the population
-showcase = vocabulary.load("showcase")
+showcase = invented.load("showcase")
 People = dict[str, User]
 
 
@@ -207,10 +206,10 @@ def _section_configs(widget_ids: list[str], project_ids: list[str]) -> dict[Sect
         },
         SectionType.PROJECTS: {"projectIds": project_ids},
         SectionType.CUSTOM_TEXT: {"content": showcase.NOW},
-        SectionType.GAMES: {"gameIds": list(catalogue_data.GAME_IDS)},
-        SectionType.ANIME: {"animeIds": list(catalogue_data.ANIME_IDS)},
-        SectionType.MEDIA: {"mediaIds": list(catalogue_data.MEDIA_IDS)},
-        SectionType.MUSIC: {"music": [{"kind": kind, "musicId": key} for kind, key in catalogue_data.MUSIC_KEYS]},
+        SectionType.GAMES: {"gameIds": list(page_sections.GAME_IDS)},
+        SectionType.ANIME: {"animeIds": list(page_sections.ANIME_IDS)},
+        SectionType.MEDIA: {"mediaIds": list(page_sections.MEDIA_IDS)},
+        SectionType.MUSIC: {"music": [{"kind": kind, "musicId": key} for kind, key in page_sections.MUSIC_KEYS]},
     }
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from demo import vocabulary
-from demo.chat_platform import scenes, shapes
+from demo import invented
+from demo.chat_platform import life, shapes
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
-from demo.seeded_random import SeededRandom, seeded
+from demo.invented import SeededRandom, seeded
 
-words = vocabulary.load("chat")
+words = invented.load("chat")
 ADA, CLEO = "268473310986240001", "268473310986240003"
 STRANGER = "268473310986249999"  # exists, and is no member
 STRANGERS = 5  # in all
@@ -55,7 +55,7 @@ def fill(world: World, count: int) -> list[int]:
 def _newcomer(chance: SeededRandom, chat_id: str, name: str, now: int) -> Newcomer:
     member = _member(chance, chat_id, name)
     profile = _profile(chance) if chance.chance(0.3) else None
-    presence = scenes.presence(scenes.begin(chance, now), chat_id, name) if chance.chance(ONLINE) else None
+    presence = life.presence(life.begin(chance, now), chat_id, name) if chance.chance(ONLINE) else None
     return Newcomer(member, presence, profile)
 
 

@@ -1,4 +1,7 @@
-"""OAuth 2 as the platform speaks it: the authorization code grant, with PKCE where a client uses it."""
+"""OAuth 2 as the platform speaks it: the authorization code grant, with PKCE where a client uses it.
+
+On plain pages without authentication you choose your account on the simulated platforms.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ import re
 import secrets
 import time
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from aiohttp import web
 
-from demo.chat_platform import shapes, web_pages
+from demo.chat_platform import shapes
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
@@ -101,27 +105,25 @@ def _show(world: World, asked: Any) -> web.Response:
     """Show the page. `asked`: the query, one of aiohttp's mappings."""
     problem = _problem(world, asked)
     if problem:
-        return web_pages.refusal(problem)
+        return refusal(problem)
     question = "An app asks for your account here: your id, name and picture."
-    return web_pages.answer("Simulated chat platform", web_pages.form(question, web_pages.choice_of_members(world)))
+    return answer("Simulated chat platform", form(question, choice_of_members(world)))
 
 
 def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
     """Answer the form. `asked`, `form`: mappings of aiohttp."""
     problem = _problem(world, asked)
     if problem:
-        return web_pages.refusal(problem)
+        return refusal(problem)
     state = {"state": asked["state"]} if "state" in asked else {}
     if form.get("decision") != "allow":
         description = "The resource owner or authorization server denied the request"
-        return web_pages.back(
-            asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state}
-        )
+        return back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
     chat_id = str(form.get("other") or form.get("member") or "")
     if chat_id not in world.accounts:
-        return web_pages.answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
+        return answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
     code = Code(chat_id, asked["redirect_uri"], asked["scope"], asked.get("code_challenge", ""), time.time())
-    return web_pages.back(asked["redirect_uri"], {"code": grants.issue(code), **state})
+    return back(asked["redirect_uri"], {"code": grants.issue(code), **state})
 
 
 def _problem(world: World, asked: Any) -> str:
@@ -196,3 +198,67 @@ def _challenge(verifier: str) -> str:
 
 def _json(body: Any, status: int, headers: dict[str, str]) -> web.Response:
     return web.Response(text=shapes.text(body), status=status, content_type="application/json", headers=headers)
+
+
+MOST_CHOICES = 50
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+
+_STYLE = """
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 26rem; margin: 2rem auto; padding: 0 1rem; }
+label { display: block; margin-block: .75rem .25rem; }
+select, input { box-sizing: border-box; width: 100%; min-height: 2.75rem; font: inherit; }
+button { min-height: 2.75rem; margin-block-start: 1rem; padding-inline: 1.25rem; font: inherit; }
+"""
+
+
+def answer(title: str, inner: str, status: int = 200) -> web.Response:
+    """Return a page. `inner`: HTML."""
+    page = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
+        f"<style>{_STYLE}</style></head><body><main><h1>{escape(title)}</h1>{inner}</main></body></html>"
+    )
+    headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
+    body = page.encode(errors="replace")  # members of tests have names with lone surrogates
+    return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
+
+
+def refusal(problem: str) -> web.Response:
+    """Return the page for a malformed request."""
+    return answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
+
+
+def back(url: str, more: dict[str, str]) -> web.Response:
+    """Redirect with See Other to the client's address, with more in its query."""
+    parts = urlsplit(url)
+    query = "&".join(filter(None, [parts.query, urlencode(more)]))
+    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
+
+
+def form(question: str, field: str) -> str:
+    """Return a form with Allow and Refuse, sent to the address of the page. `field`: HTML."""
+    return (
+        f'<p>{escape(question)}</p><form method="post">{field}'
+        f'<button name="decision" value="allow">Allow</button> '
+        f'<button name="decision" value="refuse" formnovalidate>Refuse</button></form>'
+    )
+
+
+def choice_of_members(world: World) -> str:
+    """Return HTML: the latest members of the chat server, and a field for the id of any other account."""
+    options = "".join(
+        f'<option value="{escape(chat_id)}">{escape(str(world.accounts[chat_id].get("username")))} ({escape(chat_id)})'
+        f"</option>"
+        for chat_id in _latest_members(world)
+    )
+    return (
+        f'<label for="member">You are</label><select id="member" name="member">{options}</select>'
+        f'<label for="other">or another account, by id</label>'
+        f'<input id="other" name="other" inputmode="numeric" pattern="[0-9]+" autocomplete="off">'
+    )
+
+
+def _latest_members(world: World) -> list[str]:
+    """Return the latest members first: the command adds linked accounts before it invents any."""
+    return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

@@ -54,15 +54,7 @@ class Rest:
         self.world = world
 
     def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get(f"{API}/gateway", self.gateway),
-            web.get(f"{API}/users/@me", self.me),
-            web.get("/profiles/{id}", self.outside_profile),
-            *(web.get(f"{API}{path}", self._for_bots(handler)) for path, handler in self._bots_routes().items()),
-        ]
-
-    def _bots_routes(self) -> dict[str, Callable[[web.Request], web.Response]]:
-        return {
+        of_bots = {
             "/gateway/bot": self.gateway_of_bot,
             "/applications/@me": self.application,
             "/oauth2/applications/@me": self.application,
@@ -71,6 +63,12 @@ class Rest:
             "/guilds/{guild_id}/members": self.members,
             "/guilds/{guild_id}/members/{id}": self.member,
         }
+        return [
+            web.get(f"{API}/gateway", self.gateway),
+            web.get(f"{API}/users/@me", self.me),
+            web.get("/profiles/{id}", self.outside_profile),
+            *(web.get(f"{API}{path}", self._for_bots(handler)) for path, handler in of_bots.items()),
+        ]
 
     def _for_bots(self, handler: Callable[[web.Request], web.Response]) -> Handler:
         async def checked(request: web.Request) -> web.StreamResponse:
@@ -104,28 +102,8 @@ class Rest:
         return answer({**user, "flags": user["public_flags"], "mfa_enabled": False, "locale": "en-US"})
 
     def application(self, request: web.Request) -> web.Response:
-        owner = {**self.world.accounts[self.world.bot_id], "flags": 0}
-        return answer(
-            {
-                "id": self.world.bot_id,
-                "name": "Presence",
-                "icon": None,
-                "description": "Shows presence.",
-                "summary": "",
-                "type": None,
-                "bot_public": False,
-                "bot_require_code_grant": False,
-                "verify_key": "0" * 64,
-                "flags": 1 << 12 | 1 << 14,
-                "owner": owner,
-                "team": None,
-                "bot": self.world.accounts[self.world.bot_id],
-                "redirect_uris": [],
-                "approximate_guild_count": 1,
-                "approximate_user_install_count": 0,
-                "approximate_user_authorization_count": 0,
-            }
-        )
+        bot = self.world.accounts[self.world.bot_id]
+        return answer({"id": self.world.bot_id, **shapes.words.APPLICATION, "owner": {**bot, "flags": 0}, "bot": bot})
 
     def user(self, request: web.Request) -> web.Response:
         chat_id = request.match_info["id"]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from demo.chat_platform import guild, members, oauth, rest, scrobbler, shapes
+from demo.chat_platform import gateway, members, oauth, rest, scrobbler, shapes
 from demo.chat_platform.gateway import Gateway
 from demo.chat_platform.life import Life
 from demo.chat_platform.shapes import Json
@@ -160,7 +160,7 @@ class Simulator(Switches):
                 world.dispatch("GUILD_DELETE", shapes.text(outage))
             world.is_unavailable = unavailable
             for session in () if unavailable else world.sessions.that_hear("GUILD_CREATE"):
-                session.dispatch("GUILD_CREATE", guild.create(world, session))
+                session.dispatch("GUILD_CREATE", gateway.create_guild(world, session))
 
         self._do(change)
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from demo.chat_platform import shapes, web_pages
+from demo.chat_platform import oauth, shapes
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
@@ -62,22 +62,22 @@ def routes(world: World) -> list[web.RouteDef]:
 def _show(asked: Any) -> web.Response:
     """Show the page. `asked`: the query, one of aiohttp's mappings."""
     if problem := _problem(asked):
-        return web_pages.refusal(problem)
-    return web_pages.answer("Simulated scrobbler", web_pages.form("An app asks what you listen to.", NAME))
+        return oauth.refusal(problem)
+    return oauth.answer("Simulated scrobbler", oauth.form("An app asks what you listen to.", NAME))
 
 
 def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:
     """Answer the form (`asked`, `form`: aiohttp's mappings). Unlike the real service, a refusal goes back."""
     name = str(form.get("name", "")).strip()
     if problem := _problem(asked):
-        return web_pages.refusal(problem)
+        return oauth.refusal(problem)
     if form.get("decision") != "allow":
         return web.Response(status=303, headers={"Location": asked["cb"]})
     if not name:
-        return web_pages.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
+        return oauth.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
     token = secrets.token_urlsafe(24)
     tokens[token] = (name, time.time())
-    return web_pages.back(asked["cb"], {"token": token})
+    return oauth.back(asked["cb"], {"token": token})
 
 
 def _problem(asked: Any) -> str:

@@ -6,11 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from demo import invented
+
 Json = dict[str, Any]  # any value of the platform, or of a test of a broken one
 
 ONLY_IN_ACCOUNTS = ("banner", "accent_color")  # of a user: only `GET /users/{id}` is sure to hold them
 _encoder = json.JSONEncoder(separators=(",", ":"))
-JOINED_AT = "2024-03-01T12:00:00.000000+00:00"
+words = invented.load("chat")
+JOINED_AT = words.MEMBER["joined_at"]
 
 
 def text(value: Any) -> str:
@@ -20,42 +23,14 @@ def text(value: Any) -> str:
 
 def user(chat_id: str, given: Json | None = None) -> Json:
     """Return a user object as of `GET /users/{id}`, with the given fields over the plain ones."""
-    plain = {
-        "id": chat_id,
-        "username": f"user{chat_id[-6:]}",
-        "discriminator": "0",
-        "global_name": None,
-        "avatar": None,
-        "avatar_decoration_data": None,
-        "collectibles": None,
-        "primary_guild": None,
-        "public_flags": 0,
-        "banner": None,
-        "accent_color": None,
-    }
-    return {**plain, **(given or {})}
+    return {"id": chat_id, "username": f"user{chat_id[-6:]}", **words.USER, **(given or {})}
 
 
 def member(chat_id: str, given: Json | None = None, given_user: Json | None = None) -> Json:
     """Return a member object with its whole user and account. `given` may have a `user` of its own."""
-    plain: Json = {
-        "nick": None,
-        "avatar": None,
-        "banner": None,
-        "avatar_decoration_data": None,
-        "collectibles": None,
-        "roles": [],
-        "joined_at": JOINED_AT,
-        "premium_since": None,
-        "communication_disabled_until": None,
-        "deaf": False,
-        "mute": False,
-        "pending": False,
-        "flags": 0,
-    }
     given = dict(given or {})
     inner = given.pop("user", None) or {}
-    return {**plain, **given, "user": user(chat_id, {**inner, **(given_user or {})})}
+    return {**words.MEMBER, **given, "user": user(chat_id, {**inner, **(given_user or {})})}
 
 
 def presence(chat_id: str, given: Json | None = None) -> Json:

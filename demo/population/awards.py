@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from accounts.models import User
 from accounts.plans import PREMIUM_PLANS, Plan
-from demo.population import styles
 from demo.population.people import LATEST
-from demo.population.profile_pages import Page
+from demo.population.profile_pages import Page, looks
 from infrastructure.databases import bulk
 from lookup.editing import badge_tiers
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
@@ -56,7 +55,7 @@ def award(page: Page, badge: Badge, unlocked: list[int], *, order: int) -> Profi
         is_enabled=rng.chance(0.9),
         selected_tier=(unlocked[-1] if rng.chance(0.8) else rng.choice(unlocked)) if unlocked else None,
         unlocked_tiers=unlocked,
-        color=rng.choice(styles.PALETTES)[0] if rng.chance(0.1) else "",
+        color=rng.choice(looks.PALETTES)[0] if rng.chance(0.1) else "",
         recolor=rng.chance(0.1),
         order=order,
         obtained_at=rng.timestamp(page.profile.created_at, LATEST),
@@ -71,7 +70,7 @@ def add_custom(page: Page, *, order: int) -> None:
         id=rng.new_id(),
         profile=page.profile,
         name=rng.choice(CUSTOM_NAMES),
-        color=rng.choice(styles.PALETTES)[0] if rng.chance(0.5) else "",
+        color=rng.choice(looks.PALETTES)[0] if rng.chance(0.5) else "",
         recolor=rng.chance(0.3),
         order=order,
         created_at=rng.timestamp(page.profile.created_at, LATEST),

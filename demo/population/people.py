@@ -1,4 +1,4 @@
-"""The members: names, plans, marks and linked accounts, before anything is in the database."""
+"""The members: names, plans, marks and linked accounts, before anything is in the database; and what they write."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from accounts.models import LinkedAccount, User
 from accounts.models.names import RESERVED_KEYS
 from accounts.plans import Plan
-from demo import vocabulary
-from demo.seeded_random import SeededRandom, seeded
+from demo import invented
+from demo.invented import SeededRandom, seeded
 from infrastructure.databases import bulk
 from lookup.shapes import addresses
 
-words = vocabulary.load("names")
+words = invented.load("names")
 OPENED_AT = datetime(2020, 6, 1, tzinfo=UTC)
 LATEST = datetime(2026, 6, 1, tzinfo=UTC)  # nothing happens after it
 GROWTH, AT_THE_END = timedelta(days=5 * 365), 10_000_000
@@ -80,20 +80,7 @@ def member(seed: int, number: int, now: datetime) -> Member:
 
 def _base_name(rng: SeededRandom, given: str) -> str:
     adjective, noun = rng.choice(words.ADJECTIVES), rng.choice(words.NOUNS)
-    name: str = rng.weighted(
-        (
-            (f"{adjective}{noun}", 0.20),
-            (f"{adjective}_{noun}", 0.12),
-            (f"{adjective}-{noun}", 0.06),
-            (f"{given}.{noun}", 0.14),
-            (f"{given}_{adjective}", 0.08),
-            (f"{noun}{given}", 0.10),
-            (f"{adjective}.{given}", 0.10),
-            (f"its{given}", 0.04),
-            (given, 0.08),
-            (noun, 0.08),
-        )
-    )
+    name: str = rng.weighted(words.NAMES).format(adjective=adjective, noun=noun, given=given)
     if rng.chance(0.12):
         name = "".join(part.capitalize() for part in name.replace("_", " ").replace(".", " ").replace("-", " ").split())
     return name
@@ -124,18 +111,9 @@ def wanted_keys(members: Collection[Member]) -> set[str]:
 def _display_name(rng: SeededRandom, given: str) -> str:
     adjective, noun = rng.choice(words.ADJECTIVES), rng.choice(words.NOUNS)
     emoji, written = rng.choice(words.EMOJI), rng.choice(words.WRITTEN)
-    name: str = rng.weighted(
-        (
-            ("", 0.14),
-            (given.capitalize(), 0.30),
-            (f"{given.capitalize()} {noun.capitalize()}", 0.14),
-            (f"{given.capitalize()} {emoji}", 0.10),
-            (f"{adjective.capitalize()} {noun.capitalize()}", 0.10),
-            (f"{noun} {emoji}", 0.06),
-            (written, 0.12),
-            (f"{written} {emoji}", 0.04),
-        )
-    )
+    parts = {"noun": noun, "emoji": emoji, "written": written}
+    capitalized = {"Given": given.capitalize(), "Noun": noun.capitalize(), "Adjective": adjective.capitalize()}
+    name: str = rng.weighted(words.DISPLAY_NAMES).format(**parts, **capitalized)
     return name
 
 
@@ -175,3 +153,31 @@ def linked_accounts(member: Member) -> Iterator[LinkedAccount]:
 def snowflake(rng: SeededRandom, made_at: datetime) -> str:
     """Return an id of the chat platform: milliseconds since its beginning, then 22 bits."""
     return str(int((made_at - CHAT_EPOCH).total_seconds() * 1000) << 22 | rng.getrandbits(22))
+
+
+texts = invented.load("sentences")
+
+
+def filled(rng: SeededRandom, template: str) -> str:
+    """Replace the placeholders of a template."""
+    if "{" not in template:
+        return template
+    thing, other = rng.some(texts.THINGS, 2, 2)
+    text = template.format(thing=thing, other=other, craft=rng.choice(texts.CRAFTS))
+    return text[0].upper() + text[1:]
+
+
+def description(rng: SeededRandom) -> str:
+    return filled(rng, rng.choice(texts.DESCRIPTIONS))
+
+
+def about(rng: SeededRandom) -> str:
+    return "\n\n".join(filled(rng, template) for template in rng.some(texts.ABOUT, 2, 5))
+
+
+def comment(rng: SeededRandom) -> str:
+    opening: str = rng.choice(texts.OPENINGS)
+    remark: str = rng.choice(texts.REMARKS).replace("{thing}", rng.choice(texts.THINGS))
+    if not opening.endswith((", ", ": ")):
+        remark = remark[0].upper() + remark[1:]
+    return f"{opening}{remark}{rng.choice(texts.CLOSINGS)}"

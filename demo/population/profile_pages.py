@@ -1,49 +1,63 @@
-"""The content of members' profiles: pictures, links, projects, music."""
+"""The content of members' profiles: pictures, links, projects, music; and the rows of any tables, inserted together."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from demo.population import sentences, styles
+from django.db.models import Model
+
+from accounts.models import LinkedAccount, Name, User
+from demo import invented
+from demo.invented import SeededRandom
+from demo.population import people
 from demo.population.people import LATEST, Member, words
-from demo.population.rows import Rows
-from demo.seeded_random import SeededRandom
 from infrastructure.databases import bulk
+from lookup import models
 from lookup.models import Asset, Audio, Background, Link, Profile, Project, Widget
+from lookup.shapes import settings_schema
+
+Row = TypeVar("Row", bound=Model)
+
+# Referenced rows come first; only linked accounts come before their users, as each one that is added to a user
+# raises the version that documents are rendered from.
+ORDER: tuple[type[Model], ...] = (
+    *(LinkedAccount, User, Name, models.Asset, models.Profile, models.Alias, models.ProfileBadge, models.CustomBadge),
+    *(models.Widget, models.Audio, models.Background, models.Link, models.Project, models.Section, models.GalleryItem),
+    *(models.FeedbackVote, models.Comment, models.CommentLike, models.ProfileDocument, models.UserDocument),
+)
+
+
+class Rows:
+    def __init__(self) -> None:
+        self._of: dict[type[Model], list[Model]] = defaultdict(list)
+
+    def add(self, *rows: Model) -> None:
+        for row in rows:
+            self._of[type(row)].append(row)
+
+    def extend(self, rows: Iterable[Model]) -> None:
+        self.add(*rows)
+
+    def of(self, model: type[Row]) -> list[Row]:
+        return [row for row in self._of[model] if isinstance(row, model)]
+
+    def insert(self) -> None:
+        """Insert the rows as they are: no `save()`, no hooks."""
+        if unknown := set(self._of) - set(ORDER):
+            raise ValueError(f"No place in the order: {', '.join(model.__name__ for model in unknown)}")
+        for model in ORDER:
+            bulk.insert(self._of[model])
+
 
 Size = tuple[int | None, int | None]
+Settings = dict[str, dict[str, Any]]  # Any: a JSON value
 
-# Files under demo/static/uploads/demo/: how many there are of each kind, with width and height; sounds, with seconds;
-# films, with both.
-PICTURES: dict[str, tuple[int, Size]] = {
-    "avatar": (12, (256, 256)),
-    "banner": (6, (1200, 400)),
-    "card": (6, (1200, 630)),
-    "background": (4, (1600, 900)),
-    "cover": (6, (512, 512)),
-    "gallery": (8, (800, 600)),
-    "project": (6, (128, 128)),
-    "link": (4, (64, 64)),
-    "cursor": (1, (32, 32)),
-    "favicon": (1, (32, 32)),
-}
-SOUNDS = {"tone-1": 2.0, "tone-2": 2.0, "click": 0.22}
-FILMS: dict[str, tuple[Size, float]] = {"film-1": ((480, 270), 4.0)}
-TONES = ("tone-1", "tone-2")
-ICONS = (
-    "M12 2 2 9v13h7v-7h6v7h7V9z",
-    "M12 21s-8-5.3-8-11a4.5 4.5 0 0 1 8-2.8A4.5 4.5 0 0 1 20 10c0 5.7-8 11-8 11z",
-    "M9 18V5l11-2v13M9 18a3 3 0 1 1-6 0 3 3 0 0 1 6 0zm11-2a3 3 0 1 1-6 0 3 3 0 0 1 6 0z",
-    "M12 2l3 7 7 .5-5.5 4.5 2 7L12 17l-6.5 4 2-7L2 9.500 9 9z",
-)
-SKETCH = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="{}"/></svg>'
-PLATFORMS = (
-    ("scrobbler", "recent"),
-    ("chat", "presence"),
-    ("code", "activity"),
-    ("weather", "today"),
-    ("clock", "local"),
-)
+# PICTURES, SOUNDS, FILMS: the files under demo/static/uploads/demo/. Of each kind of picture how many there are, with
+# width and height; of sounds the seconds; of films both. A palette: accent, text, background, primary, secondary.
+looks = invented.load("looks")
 
 
 @dataclass
@@ -74,20 +88,20 @@ class Page:
 
     def picture(self, name: str) -> Asset:
         """Add `avatar-3`, `cursor` or `film-1`."""
-        if name in FILMS:
-            return self.file(f"demo/{name}.mp4", "video/mp4", *FILMS[name])
+        if name in looks.FILMS:
+            return self.file(f"demo/{name}.mp4", "video/mp4", *looks.FILMS[name])
         kind = name.partition("-")[0]
         extension, mime = ("png", "image/png") if kind == "card" else ("svg", "image/svg+xml")  # messengers show no SVG
-        return self.file(f"demo/{name}.{extension}", mime, PICTURES[kind][1])
+        return self.file(f"demo/{name}.{extension}", mime, looks.PICTURES[kind][1])
 
     def any_picture(self, kind: str) -> Asset:
-        return self.picture(f"{kind}-{self.rng.randint(1, PICTURES[kind][0])}")
+        return self.picture(f"{kind}-{self.rng.randint(1, looks.PICTURES[kind][0])}")
 
     def sound(self, name: str) -> Asset:
-        return self.file(f"demo/{name}.wav", "audio/wav", duration=SOUNDS[name])
+        return self.file(f"demo/{name}.wav", "audio/wav", duration=looks.SOUNDS[name])
 
     def icon(self) -> str:
-        return SKETCH.format(self.rng.choice(ICONS))
+        return looks.SKETCH.format(self.rng.choice(looks.ICONS))
 
 
 def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
@@ -106,7 +120,7 @@ def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
 def write_texts(page: Page) -> None:
     """Write what even a short visit to the settings leaves."""
     rng, profile = page.rng, page.profile
-    profile.description = sentences.description(rng) if rng.chance(0.85) else ""
+    profile.description = people.description(rng) if rng.chance(0.85) else ""
     profile.location = rng.choice(words.PLACES) if rng.chance(0.55) else ""
     profile.display_name = page.profile.user.display_name if rng.chance(0.4) else ""
     if rng.chance(0.85):
@@ -116,17 +130,20 @@ def write_texts(page: Page) -> None:
 def decorate(page: Page, *, share: float) -> None:
     """Change colours, fonts, pictures; `share` of what can be changed."""
     rng, profile = page.rng, page.profile
-    profile.settings = styles.settings(rng, share=share, mirrors_chat=rng.chance(0.06))
-    profile.theme = rng.choice(styles.THEMES)
+    profile.settings = _settings(rng, share=share, mirrors_chat=rng.chance(0.06))
+    profile.theme = rng.choice(looks.THEMES)
     if rng.chance(share):
-        profile.font = rng.choice(styles.FONTS)
+        profile.font = rng.choice(looks.FONTS)
     if rng.chance(share):
-        profile.font_username = rng.choice(styles.FONTS)
+        profile.font_username = rng.choice(looks.FONTS)
     if rng.chance(0.8):
         profile.banner = page.any_picture("banner")
         profile.metadata_banner = page.any_picture("card")  # messengers do not show the banner, a drawing
     if rng.chance(share):
-        profile.sound_effect, profile.sound_effect_button = rng.choice(styles.SOUNDS), rng.choice(styles.SOUNDS)
+        profile.sound_effect, profile.sound_effect_button = (
+            rng.choice(looks.SOUND_EFFECTS),
+            rng.choice(looks.SOUND_EFFECTS),
+        )
     if rng.chance(share / 2):
         profile.cursor = page.picture("cursor")
     if rng.chance(share / 2):
@@ -137,7 +154,7 @@ def decorate(page: Page, *, share: float) -> None:
 
 def add_links(page: Page, least: int, most: int) -> None:
     rng = page.rng
-    for order, (title, platform) in enumerate(rng.some(sentences.texts.LINK_TITLES, least, most)):
+    for order, (title, platform) in enumerate(rng.some(people.texts.LINK_TITLES, least, most)):
         is_text = rng.chance(0.06)
         link = bulk.build(
             Link,
@@ -150,7 +167,7 @@ def add_links(page: Page, least: int, most: int) -> None:
             platform_id=platform if rng.chance(0.8) else "",
             is_text=is_text,
             recolor=rng.chance(0.2),
-            color=rng.choice(styles.PALETTES)[0] if rng.chance(0.3) else "",
+            color=rng.choice(looks.PALETTES)[0] if rng.chance(0.3) else "",
             order=order,
             is_active=rng.chance(0.93),
             clicks=int(3 / (1 - rng.random())),
@@ -178,7 +195,7 @@ def add_projects(page: Page, least: int, most: int) -> list[Project]:
             icon=page.any_picture("project") if rng.chance(0.6) else None,
             order=order,
         )
-        for order, (title, description, tags) in enumerate(rng.some(sentences.texts.PROJECTS, least, most))
+        for order, (title, description, tags) in enumerate(rng.some(people.texts.PROJECTS, least, most))
     ]
     page.rows.extend(projects)
     return projects
@@ -195,7 +212,7 @@ def add_widgets(page: Page, most: int) -> list[Widget]:
             identifier=page.username,
             order=order,
         )
-        for order, (platform, type_) in enumerate(page.rng.some(PLATFORMS, 1, most))
+        for order, (platform, type_) in enumerate(page.rng.some(looks.PLATFORMS, 1, most))
     ]
     page.rows.extend(widgets)
     return widgets
@@ -204,16 +221,16 @@ def add_widgets(page: Page, most: int) -> list[Widget]:
 def add_audios(page: Page, most: int, *, is_shown: bool = False) -> None:
     """Add audio files. A few are hidden; with `is_shown`, none."""
     rng = page.rng
-    for order, title in enumerate(rng.some(sentences.texts.SONGS, 1, most)):
+    for order, title in enumerate(rng.some(people.texts.SONGS, 1, most)):
         page.rows.add(
             bulk.build(
                 Audio,
                 id=rng.new_id(),
                 profile=page.profile,
                 title=title,
-                artist=rng.choice(sentences.texts.ARTISTS) if rng.chance(0.9) else "",
+                artist=rng.choice(people.texts.ARTISTS) if rng.chance(0.9) else "",
                 external_url=f"https://music.example/{rng.randint(1000, 99_999)}" if rng.chance(0.5) else "",
-                audio=page.sound(rng.choice(TONES)),
+                audio=page.sound(rng.choice(looks.TONES)),
                 cover=page.any_picture("cover") if rng.chance(0.8) else None,
                 order=order,
                 is_active=rng.chance(0.92) or is_shown,
@@ -229,9 +246,59 @@ def add_backgrounds(page: Page, most: int) -> None:
                 Background,
                 id=rng.new_id(),
                 profile=page.profile,
-                title=rng.choice(sentences.texts.CAPTIONS),
+                title=rng.choice(people.texts.CAPTIONS),
                 asset=page.any_picture("background"),
                 order=order,
                 is_active=order == 0 or rng.chance(0.7),
             )
         )
+
+
+def _settings(rng: SeededRandom, *, share: float, mirrors_chat: bool = False) -> Settings:
+    """Return what differs from the defaults; `share` of the groups is changed."""
+    chosen = {key: values for key, values in _all_settings(rng).items() if rng.chance(share)}
+    if mirrors_chat:
+        chosen["avatarSettings"] = {"mirrorChat": True}
+    return settings_schema.validated(chosen)
+
+
+def _all_settings(rng: SeededRandom) -> Settings:
+    accent, text, background, primary, secondary = rng.choice(looks.PALETTES)
+    coin, percent = rng.getrandbits, rng.randrange
+    lines = [people.description(rng) for _ in range(2)]
+    return {
+        "badgesSettings": {"monochrome": not coin(2), "glow": bool(coin(1)), "glowStrength": percent(0, 100, 5)},
+        "linksSettings": {"glow": bool(coin(1)), "glowStrength": percent(0, 100, 5), "monochrome": not coin(2)},
+        "colorsSettings": {
+            "accentColor": accent,
+            "textColor": text,
+            "backgroundColor": background,
+            "iconColor": accent,
+            "primaryColor": primary,
+            "secondaryColor": secondary,
+            "gradient": bool(coin(1)),
+            "gradientAngle": percent(0, 360, 15),
+        },
+        "cardSettings": {
+            "blur": percent(0, 40, 4),
+            "opacity": percent(40, 100, 5),
+            "border": bool(coin(1)),
+            "borderColor": accent,
+            "borderRadius": percent(0, 32, 4),
+        },
+        "textSettings": {"glowStrength": percent(0, 60, 5)},
+        "usernameSettings": {"effect": rng.choice(("", "glow", "typewriter", "rainbow", "gradient"))},
+        "backgroundSettings": {"effect": rng.choice(looks.EFFECTS), "effectSettings": {"speed": percent(1, 10)}},
+        "cursorSettings": {"effectEnabled": True, "effect": rng.choice(looks.CURSOR_EFFECTS), "effectColor": accent},
+        "audioSettings": {"shuffle": bool(coin(1)), "volumeControl": bool(coin(2))},
+        "enterSettings": {"text": "Come in", "animation": rng.choice(("", "reveal", "split", "flash"))},
+        "typewriterSettings": {"enabled": True, "descriptions": lines, "speed": percent(60, 180, 10)},
+        "titleSettings": {"animated": True, "type": "scroll"},
+        "presenceSettings": {"enabled": bool(coin(3)), "badges": bool(coin(1))},
+        "aboutMeSettings": {"customization": True, "accentColor": accent, "opacity": percent(40, 100, 5)},
+        "skillsSettings": {"enabled": bool(coin(2))},
+        "projectsSettings": {"mode": rng.choice(("grid", "list")), "title": "Things I make"},
+        "viewsSettings": {"enabled": bool(coin(3))},
+        "feedbackSettings": {"enabled": bool(coin(3))},
+        "commentsSettings": {"enabled": bool(coin(3))},
+    }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Model
 
-from demo.population import sentences
+from demo.population import people
 from demo.population.people import LATEST, Member, user_id
 from infrastructure.databases import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote
@@ -77,14 +77,14 @@ def about(member: Member) -> Talk:
 
 def _add_comment(member: Member, talk: Talk) -> None:
     rng = member.rng
-    comment = _said(member, rng.randrange(member.number), sentences.comment(rng))
+    comment = _said(member, rng.randrange(member.number), people.comment(rng))
     talk.comments.append(comment)
     _add_likes(member, talk, comment, eagerness=0.15)
     answering = [member.number] if rng.chance(0.25) else []
     if rng.chance(0.1):
         answering += [rng.randrange(member.number) for _ in range(rng.randint(1, 4))]
     for number in answering:
-        reply = _said(member, number, rng.choice(sentences.texts.REPLIES), parent=comment)
+        reply = _said(member, number, rng.choice(people.texts.REPLIES), parent=comment)
         talk.replies.append(reply)
         _add_likes(member, talk, reply, eagerness=0.06)
 

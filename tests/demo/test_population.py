@@ -10,7 +10,7 @@ from django.conf import settings
 
 from accounts.models import User
 from demo.population import growth, people
-from demo.population.rows import ORDER
+from demo.population.profile_pages import ORDER
 from lookup.documents import document_checks
 from lookup.editing import badge_tiers
 from lookup.models import (

@@ -15,8 +15,8 @@ from pytest_django import Settings
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import UidCounter
-from demo.population import awards, batches, growth, people
-from demo.population.rows import ORDER
+from demo.population import awards, growth, people
+from demo.population.profile_pages import ORDER
 from lookup.documents import document_checks
 from lookup.models import (
     Alias,
@@ -83,10 +83,10 @@ def test_it_grows_in_steps_and_batches_to_what_it_would_have_been_at_once(
 
 def test_names_and_linked_accounts_of_a_batch_that_is_not_written_yet_are_left_to_it() -> None:
     growth.prepare()
-    alone = batches.admit(1, range(20), NOW)
-    again = batches.admit(1, range(20), NOW, after=[alone])
+    alone = growth.admit(1, range(20), NOW)
+    again = growth.admit(1, range(20), NOW, after=[alone])
     for batch in (alone, again):
-        batches.fill(batch, awards.catalogue())
+        growth.fill(batch, awards.catalogue())
     for model, column in ((Name, "key"), (LinkedAccount, "external_id")):
         first, second = ({getattr(row, column) for row in batch.rows.of(model)} for batch in (alone, again))
         assert first
@@ -118,7 +118,7 @@ def test_a_chat_account_that_somebody_has_is_left_to_them() -> None:
 
 def test_what_a_deleted_member_said_is_left_out() -> None:
     growth.prepare()
-    assert batches.make(1, range(40, 80), awards.catalogue(), NOW) == 40
+    assert growth.make(1, range(40, 80), awards.catalogue(), NOW) == 40
     authors = set(Comment.objects.values_list("author", flat=True))
     assert authors
     assert authors <= {people.user_id(1, number) for number in range(40, 80)}
@@ -129,10 +129,10 @@ def test_what_a_deleted_member_said_is_left_out() -> None:
 def test_a_batch_takes_the_same_statements_whatever_its_size() -> None:
     growth.prepare()
     badges, kinds = awards.catalogue(), []
-    batches.make(1, range(20), badges, NOW)  # the others write on their profiles
+    growth.make(1, range(20), badges, NOW)  # the others write on their profiles
     for numbers in (range(20, 60), range(60, 160)):
         with CaptureQueriesContext(connection) as captured:
-            batches.make(1, numbers, badges, NOW)
+            growth.make(1, numbers, badges, NOW)
         # Of many rows the log says "37 times: INSERT".
         statements = [query["sql"].rpartition(" times: ")[2].split()[0] for query in captured.captured_queries]
         kinds.append([word for word in statements if word not in {"INSERT", "COPY"}])

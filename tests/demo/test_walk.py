@@ -115,4 +115,4 @@ def test_the_demo_knows_what_is_in_its_files(tmp_path: Path) -> None:
         probe = probing.probe(Path(shutil.copy(sample.path, tmp_path)))
         assert (probe.mime, probe.width, probe.height) == (sample.mime, *sample.size)
         assert probe.duration_ms == sample.duration_ms
-    assert profile_pages.FILMS == {"film-1": ((480, 270), 4.0)}
+    assert profile_pages.looks.FILMS == {"film-1": [[480, 270], 4.0]}

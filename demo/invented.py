@@ -1,10 +1,14 @@
-"""Random values that depend only on a seed, so that invented data is equal at each run."""
+"""What invented data is made of: random values that depend only on a seed, and the words and objects of demo/data/."""
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -52,3 +56,12 @@ class SeededRandom(Random):
 
 def seeded(*parts: object) -> SeededRandom:
     return SeededRandom("/".join(map(str, parts)))
+
+
+DATA = Path(__file__).with_name("data")
+
+
+@functools.cache
+def load(name: str) -> SimpleNamespace:
+    """Return the values of a file as attributes."""
+    return SimpleNamespace(**json.loads(DATA.joinpath(f"{name}.json").read_text()))
