@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -28,44 +30,7 @@ RETRY_AFTER = OpenApiParameter(
     description="In how many seconds to ask again.",
     response=[429, 503],
 )
-_CDN, _ART = "https://cdn.example.org", "https://lookup.example.org/static"
-_LISTENING = {
-    "name": "Example Music",
-    "type": 2,
-    "state": "The Examples",
-    "details": "A Track of Theirs",
-    "tooltip": "An Album of Theirs",
-    "emoji": None,
-    "image": "https://pictures.example.org/ab67616d0000b273",
-}
-_CUSTOM = {
-    "name": "",
-    "type": 4,
-    "state": "Back at noon",
-    "details": None,
-    "tooltip": None,
-    "emoji": "🎧",
-    "image": None,
-}
-_ADA = {
-    "id": "268473310986240001",
-    "username": "ada",
-    "globalName": "Ada Example",
-    "serverNick": None,
-    "avatar": f"{_CDN}/avatars/268473310986240001/0f1e2d3c4b5a69788796a5b4c3d2e1f0.png",
-    "serverAvatar": None,
-    "serverBanner": None,
-    "banner": None,
-    "decoration": None,
-    "nameplate": None,
-    "biography": "Analyst.",
-    "activity": _LISTENING,
-    "activities": [_CUSTOM, _LISTENING],
-    "badges": {"premium": {"name": "Premium", "url": f"{_ART}/badges/chat/premium.svg"}},
-    "status": {"status": "idle", "url": f"{_ART}/status/idle.png"},
-    "last_online": 1780000000,
-    "clan": {"tag": "ENGN", "badge": f"{_CDN}/guild-tag-badges/268473310000000000/7a8b9c.png"},
-}
+_ADA = json.loads(Path(__file__).with_name("openapi_example.json").read_text())
 
 
 class MissSerializer(serializers.Serializer[Any]):

@@ -21,11 +21,10 @@ from infrastructure import hashing
 from infrastructure.requests import content_security, request_context
 from infrastructure.requests.request_context import Answer
 from lookup.documents import resolve
-from lookup.documents.resolve import Parts, UserRow
+from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
 from presence import openapi
 from presence.answer import card, members
-from presence.answer.card import Card
 from presence.answer.presentation import Presence
 from presence.errors import ChatIdInvalid
 from presence.streaming import streams
@@ -123,16 +122,12 @@ def show_card(request: HttpRequest, name: str) -> HttpResponse:
         user = resolve.answer("username", name, Parts(("profile",), is_alias_profile=True), timezone.now())
     except (UserNotFound, ProfilePrivate):
         return _card_response("", status=404)
-    found = _card_of(user)
+    chosen = json.loads(user.texts["profile"])["settings"]
+    is_mirrored = chosen["avatarSettings"]["enabled"] and chosen["avatarSettings"]["mirrorChat"]
+    found = card.of_user(user.account["chatId"], chosen, is_mirrored=is_mirrored, now=timezone.now())
     if found is None:
         return _card_response("", status=204)
     return _card_response(render_to_string("presence/card.html", {"card": found}))
-
-
-def _card_of(user: UserRow) -> Card | None:
-    chosen, chat_id = json.loads(user.texts["profile"])["settings"], user.account["chatId"]
-    is_mirrored = chosen["avatarSettings"]["enabled"] and chosen["avatarSettings"]["mirrorChat"]
-    return None if chat_id is None else card.of_user(chat_id, chosen, is_mirrored=is_mirrored, now=timezone.now())
 
 
 def _card_response(html: str, *, status: int = 200) -> HttpResponse:

@@ -103,13 +103,13 @@ def is_wanted(chat_id: str | None, chosen: Json) -> bool:
     return bool(chat_id and settings.CHAT.guild_id and chosen["presenceSettings"]["enabled"])
 
 
-def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
+def of_user(chat_id: str | None, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
     """Return the card of an account; None where nothing is known or the owner wants none. Never raises.
 
     `chosen`: the profile's settings objects. `is_mirrored`: the page lets in pictures of the chat platform. One round
     trip to the store, none to the platform.
     """
-    if not is_wanted(chat_id, chosen):
+    if chat_id is None or not is_wanted(chat_id, chosen):
         return None
     try:
         number = members.check(chat_id)
@@ -152,13 +152,11 @@ def _status(presence: Presence, now: datetime) -> Status:
     key = presence.status.status
     seen_at = presence.last_online
     is_known = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
-    return Status(key, WORDS[key], url_policy.own(presence.status.url), _ago(seen_at or 0, now) if is_known else "")
-
-
-def _ago(at: int, now: datetime) -> str:
-    if now.timestamp() - at < 60:
-        return "just now"
-    return f"{timesince(datetime.fromtimestamp(at, UTC), now, depth=1)} ago"
+    last_seen = ""
+    if is_known:
+        at = datetime.fromtimestamp(seen_at or 0, UTC)
+        last_seen = "just now" if (now - at).total_seconds() < 60 else f"{timesince(at, now, depth=1)} ago"
+    return Status(key, WORDS[key], url_policy.own(presence.status.url), last_seen)
 
 
 def _says(presence: Presence, chat_picture: Callable[[str | None], str]) -> Says | None:

@@ -11,7 +11,6 @@ import math
 import re
 import threading
 import time
-from collections.abc import Mapping
 from enum import Enum
 from http import HTTPStatus
 
@@ -84,7 +83,12 @@ def _read(path: str, *buckets: Window) -> Answer:
     circuit = _circuit(chat.api_url)
     if left := circuit.enter():
         raise RestUnavailable("The chat platform is left alone for a while.", retry_after=left)
-    _take(*buckets)
+    try:
+        seconds_left = limits.take(*buckets)  # one of each bucket, or none
+    except LimitsUnavailable as error:
+        raise RestUnavailable("The limit store does not answer.", retry_after=1) from error
+    if seconds_left:
+        raise RestUnavailable("The bucket is empty.", retry_after=seconds_left)
     headers = {"Authorization": f"Bot {chat.bot_token}", "User-Agent": f"DiscordBot ({settings.BASE_URL}, 1.0)"}
     try:
         answer = http_client.read("GET", chat.api_url + path, headers=headers)
@@ -95,35 +99,20 @@ def _read(path: str, *buckets: Window) -> Answer:
     return answer
 
 
-def _take(*buckets: Window) -> None:
-    """Take one of each bucket, or none."""
-    try:
-        seconds_left = limits.take(*buckets)
-    except LimitsUnavailable as error:
-        raise RestUnavailable("The limit store does not answer.", retry_after=1) from error
-    if seconds_left:
-        raise RestUnavailable("The bucket is empty.", retry_after=seconds_left)
-
-
 def _judge(answer: Answer, circuit: Circuit) -> None:
     """Note in the circuit what the answer means. Raises RestUnavailable where it is unusable."""
     if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         logger.error("The chat platform refuses the bot: %s.", answer.status)
         circuit.pause(REFUSED_PAUSE)
     elif answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-        circuit.pause(_seconds(answer.headers))
+        said = answer.headers.get("Retry-After", "")
+        circuit.pause(max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0)
     elif answer.status >= 500 or (answer.status == HTTPStatus.OK and not isinstance(answer.body, dict)):
         circuit.fail()
     else:
         circuit.succeed()
         return
     raise RestUnavailable(f"The chat platform answered {answer.status}.", retry_after=circuit.seconds_left() or 5)
-
-
-def _seconds(headers: Mapping[str, str]) -> float:
-    """Return `Retry-After`; a second where it cannot be read."""
-    said = headers.get("Retry-After", "")
-    return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
 
 
 @once

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -21,6 +22,7 @@ MAX_CHUNKS = 1_000_000
 AT_ONCE = 100  # single members; the platform's limit
 TRIES = 3
 FULL, REFETCH = "full", "ids"  # what nonces begin with
+_NONCE = re.compile(REFETCH + "([0-9]{1,19})")  # of a refetch, with its order
 
 logger = logging.getLogger(__name__)
 
@@ -183,15 +185,10 @@ class MemberRefetch:
         """Take a chunk that answers no request for all members. Its nonce tells the order of the request, so a
         late answer still counts."""
         nonce = payload.get("nonce")
-        asked = self._asked(nonce) if isinstance(nonce, str) else 0
-        if self._roster.take_chunk(payload, asked=asked, now=unix_now) and isinstance(nonce, str):
-            self._open.pop(nonce, None)
-
-    def _asked(self, nonce: str) -> int:
-        """Return the order of the request; 0 for an unknown nonce."""
-        digits = nonce.removeprefix(REFETCH)
-        is_number = len(nonce) > len(digits) and digits.isascii() and digits.isdigit() and len(digits) < 20
-        return int(digits) if is_number and int(digits) <= self._last else 0
+        found = _NONCE.fullmatch(nonce) if isinstance(nonce, str) else None
+        asked = int(found[1]) if found and int(found[1]) <= self._last else 0
+        if self._roster.take_chunk(payload, asked=asked, now=unix_now):
+            self._open.pop(str(nonce), None)
 
     def _requeue(self, nonce: str) -> None:
         """Queue the request again, without an attempt, as it was not processed."""

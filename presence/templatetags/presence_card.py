@@ -15,7 +15,7 @@ register = template.Library()
 @register.filter
 def has_presence_place(chat_id: str | None, chosen: dict[str, Any]) -> bool:
     """Return whether the page has a place for the card. `chosen` (Any: a JSON value): as `card.of_user` wants it."""
-    return chat_id is not None and card.is_wanted(chat_id, chosen)
+    return card.is_wanted(chat_id, chosen)
 
 
 @register.inclusion_tag("presence/place.html")
@@ -24,7 +24,7 @@ def presence_card(name: str, chat_id: str | None, chosen: dict[str, Any], *, is_
 
     `chosen` (Any: a JSON value) and `is_mirrored`: as `card.of_user` wants them.
     """
-    if chat_id is None or not has_presence_place(chat_id, chosen):
+    if not card.is_wanted(chat_id, chosen):
         return {"is_wanted": False}
     found = card.of_user(chat_id, chosen, is_mirrored=is_mirrored, now=timezone.now())
     return {"is_wanted": True, "name": name, "card": found}

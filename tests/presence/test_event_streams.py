@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -24,7 +26,7 @@ from presence.streaming import streams
 from presence.streaming.streams import BlockingStream, KeyInUse
 from tests.presence import following, lookups, store_contents
 from tests.presence.following import OPENING, Event
-from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE, Json
+from tests.presence.lookups import ADA, ADDRESS, BEN, NOT_MEMBER, ONLINE, SECRET, UNAVAILABLE, Json
 
 pytestmark = pytest.mark.django_db
 
@@ -283,3 +285,39 @@ def test_the_banner_of_an_open_stream_is_read_again_every_two_minutes(
             assert stream.beat(now) == streams.BEAT
             asked.append(len(simulator.counters.rest))
     assert asked == [1, 2, 2, 3]
+
+
+SCOPE: dict[str, Any] = {  # Any: ASGI's values
+    "type": "http",
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "path": f"/api/lookup/presence/{ADA}/events",
+    "raw_path": b"",
+    "query_string": b"",
+    "root_path": "",
+    "headers": [(b"host", b"testserver"), (b"x-api-key", SECRET.encode())],
+    "client": (ADDRESS, 1),
+    "server": ("testserver", 80),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["http.response.start", "http.response.body"])
+def test_a_stream_whose_client_has_gone_is_closed_and_gives_its_place_back(kind: str) -> None:
+    from config.web.asgi import application  # it sets Django up, as a server wants it
+
+    in_use: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return await asyncio.Future()
+
+    async def send(message: Any) -> None:
+        in_use.append(streams.in_use())
+        if message["type"] == kind:
+            raise OSError("The client is gone.")
+
+    with pytest.raises(OSError, match="The client is gone"):
+        asyncio.run(application(SCOPE, receive, send))
+    assert (in_use[-1], streams.in_use()) == (1, 0)
+    following.no_stream_watches()

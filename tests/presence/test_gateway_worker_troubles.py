@@ -121,25 +121,6 @@ def test_an_emptied_store_is_written_again(simulator: Simulator, store: Presence
 
 
 @pytest.mark.live
-def test_what_happens_while_the_store_is_away_is_written_afterwards(
-    simulator: Simulator, unsteady: Unsteady, caplog: pytest.LogCaptureFixture
-) -> None:
-    def log_lines() -> list[str]:
-        return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker.worker"]
-
-    unsteady.is_away = True
-    simulator.add_member(ADA, presence=ONLINE)
-    with working(simulator, unsteady) as running:
-        wait_until(lambda: "The presence worker waits (store)" in log_lines())
-        simulator.set_presence(ADA, {"status": "dnd"})
-        assert running.stats()["ready"]
-        unsteady.is_away = False
-        wait_for_status(unsteady, ADA, "dnd")
-        wait_for_truth(unsteady)
-    assert log_lines().count("The presence worker goes on (store).") == 1
-
-
-@pytest.mark.live
 def test_what_the_last_leader_could_not_write_the_next_one_does(
     simulator: Simulator, store: PresenceStore, unsteady: Unsteady
 ) -> None:

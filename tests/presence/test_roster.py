@@ -80,14 +80,6 @@ class TestLiveEvents:
         live(roster, "PRESENCE_UPDATE", row(5, ONLINE))
         assert (roster.changes.asked, roster.changes.dirty, 5 in roster.members) == ({5}, set(), False)
 
-    def test_who_no_chunk_lists_but_has_a_presence_since_is_asked_for_in_the_end(self, roster: Roster) -> None:
-        roster.open_epoch(None)
-        live(roster, "PRESENCE_UPDATE", row(5, ONLINE))
-        roster.take_chunk(chunk(member(ADA), member(BOB), presences=[row(ADA, ONLINE)]), asked=None, now=2001.0)
-        assert roster.changes.asked == set()  # a later chunk may list them
-        roster.close_epoch()
-        assert (roster.changes.asked, 5 in roster.members) == ({5}, False)
-
     @pytest.mark.parametrize("guild_id", ["5", 7, None])
     @pytest.mark.parametrize("name", ["PRESENCE_UPDATE", "GUILD_MEMBER_REMOVE", "GUILD_MEMBER_ADD"])
     def test_another_chat_server_is_ignored(self, roster: Roster, name: str, guild_id: Any) -> None:
