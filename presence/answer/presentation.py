@@ -1,5 +1,10 @@
 """A member as answers show it, from the platform's raw payloads. Pure but for the settings' URLs; never raises on
-outside data."""
+outside data.
+
+Of the URLs of pictures and videos, what the platform names by itself must look like its hashes and paths; what users
+name (the assets of activities) must have one of the known shapes. Everything else is None: no URL leads where its
+writer wants.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from django.conf import settings
 
 from presence import fields
-from presence.answer import assets
 from presence.fields import Json
 
 STATUSES = ("online", "idle", "dnd", "streaming", "offline")
@@ -173,12 +178,12 @@ def of(
         username=username,
         global_name=fields.text(user.get("global_name")) or username,
         server_nick=fields.text(member.get("nick")),
-        avatar=assets.avatar(chat_id, user),
-        server_avatar=assets.server_avatar(chat_id, member.get("avatar")),
-        server_banner=assets.server_banner(chat_id, member.get("banner")),
-        banner=assets.banner(chat_id, banner),
-        decoration=assets.decoration(member) or assets.decoration(user),
-        nameplate=assets.nameplate(member) or assets.nameplate(user),
+        avatar=avatar(chat_id, user),
+        server_avatar=server_avatar(chat_id, member.get("avatar")),
+        server_banner=server_banner(chat_id, member.get("banner")),
+        banner=banner_url(chat_id, banner),
+        decoration=decoration(member) or decoration(user),
+        nameplate=nameplate(member) or nameplate(user),
         biography=fields.text(biography),
         activity=main_activity(running),
         activities=running,
@@ -194,7 +199,7 @@ def _clan(guild: object) -> Clan | None:
     guild = fields.mapping(guild)
     if guild.get("identity_enabled") is not True:
         return None
-    tag, badge = fields.text(guild.get("tag")), assets.tag_badge(guild.get("identity_guild_id"), guild.get("badge"))
+    tag, badge = fields.text(guild.get("tag")), tag_badge(guild.get("identity_guild_id"), guild.get("badge"))
     return Clan(tag, badge) if tag and badge else None
 
 
@@ -254,8 +259,8 @@ def _activity(raw: Json) -> Activity:
         details=None if is_custom else fields.text(raw.get("details")),
         tooltip=fields.text(pictures.get("large_text")) or fields.text(pictures.get("small_text")),
         emoji=_emoji(fields.mapping(raw.get("emoji"))),
-        image=assets.activity_image(pictures.get("large_image"), application_id)
-        or assets.activity_image(pictures.get("small_image"), application_id),
+        image=activity_image(pictures.get("large_image"), application_id)
+        or activity_image(pictures.get("small_image"), application_id),
         is_music_player=kind == LISTENING
         and bool(
             raw.get("id") == _PLAYER_ID
@@ -268,7 +273,7 @@ def _activity(raw: Json) -> Activity:
 def _emoji(raw: Json) -> str | None:
     """Return the URL of a custom one; a standard one is its own character."""
     if raw.get("id") is not None:
-        return assets.emoji(raw["id"], is_animated=raw.get("animated") is True)
+        return emoji(raw["id"], is_animated=raw.get("animated") is True)
     character = fields.text(raw.get("name"))
     return character if character and len(character) <= _EMOJI_LENGTH else None
 
@@ -314,3 +319,110 @@ def _count_unknown(id: str) -> None:
             return
         logger.info("The profile source names a badge that is unknown here: %r", id)
     unknown_badges[id] += 1
+
+
+MEDIA_URL = "https://media.discordapp.net"
+SPOTIFY_URL = "https://i.scdn.co"
+TWITCH_URL = "https://static-cdn.jtvnw.net"
+YOUTUBE_URL = "https://i.ytimg.com"
+
+_HASH = re.compile("[A-Za-z0-9_]{1,100}")
+_COLLECTIBLE = re.compile("(?:[A-Za-z0-9_-]{1,64}/){1,8}")
+_MEDIA_PATH = re.compile(r"[A-Za-z0-9_-]+(?:/[A-Za-z0-9._~%!$&()*+,;=:@/-]+)?(?:\?[A-Za-z0-9._~%!$&()*+,;=:@/?-]*)?")
+_MEDIA_LENGTH = 2048
+_SERVICES = {
+    "spotify": (re.compile("[A-Za-z0-9]{1,64}"), SPOTIFY_URL + "/image/{}"),
+    "twitch": (re.compile("[A-Za-z0-9_]{1,64}"), TWITCH_URL + "/previews-ttv/live_user_{}-640x360.jpg"),
+    "youtube": (re.compile("[A-Za-z0-9_-]{1,64}"), YOUTUBE_URL + "/vi/{}/hqdefault.jpg"),
+}
+
+
+def avatar(chat_id: int, user: Json) -> str:
+    """Return the account's picture, or the platform's default one."""
+    return own_avatar(chat_id, user) or _default_avatar(chat_id, user.get("discriminator"))
+
+
+def own_avatar(chat_id: int, user: Json) -> str:
+    """Return the account's picture; empty where it has none."""
+    return _hashed(f"avatars/{chat_id}", user.get("avatar")) or ""
+
+
+def banner_url(chat_id: int, hash: object) -> str | None:
+    return _hashed(f"banners/{chat_id}", hash)
+
+
+def server_avatar(chat_id: int, hash: object) -> str | None:
+    """Return the picture that the member shows only in the chat server."""
+    return _hashed(f"guilds/{settings.CHAT.guild_id}/users/{chat_id}/avatars", hash)
+
+
+def server_banner(chat_id: int, hash: object) -> str | None:
+    return _hashed(f"guilds/{settings.CHAT.guild_id}/users/{chat_id}/banners", hash)
+
+
+def decoration(owner: Json) -> str | None:
+    """Return the frame around the picture, an APNG. `owner`: a member or a user."""
+    asset = _hash(fields.mapping(owner.get("avatar_decoration_data")).get("asset"))
+    return f"{settings.CHAT_CDN_URL}/avatar-decoration-presets/{asset}.png" if asset else None
+
+
+def nameplate(owner: Json) -> str | None:
+    """Return the moving background of the name, a WebM. `owner`: a member or a user."""
+    asset = fields.mapping(fields.mapping(owner.get("collectibles")).get("nameplate")).get("asset")
+    if not isinstance(asset, str) or not _COLLECTIBLE.fullmatch(asset):
+        return None
+    return f"{settings.CHAT_CDN_URL}/assets/collectibles/{asset}asset.webm"
+
+
+def tag_badge(guild_id: object, hash: object) -> str | None:
+    """Return the badge next to a chat server's tag."""
+    guild, badge = fields.snowflake(guild_id), _hash(hash)
+    return f"{settings.CHAT_CDN_URL}/guild-tag-badges/{guild}/{badge}.png" if guild and badge else None
+
+
+def emoji(id: object, *, is_animated: bool) -> str | None:
+    """Return a custom emoji."""
+    known = fields.snowflake(id)
+    return f"{settings.CHAT_CDN_URL}/emojis/{known}.{'gif' if is_animated else 'png'}" if known else None
+
+
+def activity_image(asset: object, application_id: object) -> str | None:
+    """Return an activity's artwork. `application_id`: of the activity, whose uploaded pictures have bare ids."""
+    if not isinstance(asset, str):
+        return None
+    prefix, separator, name = asset.partition(":")
+    if not separator:
+        application, picture = fields.snowflake(application_id), fields.snowflake(asset)
+        found = application and picture
+        return f"{settings.CHAT_CDN_URL}/app-assets/{application}/{picture}.png" if found else None
+    if prefix == "mp":
+        return f"{MEDIA_URL}/{name}" if _is_media_path(name) else None
+    shape, address = _SERVICES.get(prefix, (None, ""))
+    return address.format(name) if shape and shape.fullmatch(name) else None
+
+
+def _hashed(path: str, hash: object) -> str | None:
+    """Return the URL of a picture; one whose hash begins with `a_` is animated."""
+    known = _hash(hash)
+    if known is None:
+        return None
+    return f"{settings.CHAT_CDN_URL}/{path}/{known}.{'gif' if known.startswith('a_') else 'png'}"
+
+
+def _hash(value: object) -> str | None:
+    return value if isinstance(value, str) and _HASH.fullmatch(value) else None
+
+
+def _default_avatar(chat_id: int, discriminator: object) -> str:
+    """Return the default picture: by the discriminator where the account still has one, else by its id's time."""
+    old = int(fields.snowflake(discriminator) or 0)
+    number = old % 5 if old else (chat_id >> 22) % 6
+    return f"{settings.CHAT_CDN_URL}/embed/avatars/{number}.png"
+
+
+def _is_media_path(path: str) -> bool:
+    """Return whether the path has no dot segments, encoded ones included (WHATWG URL, "double-dot segment")."""
+    if len(path) > _MEDIA_LENGTH or not _MEDIA_PATH.fullmatch(path):
+        return False
+    segments = re.split(r"[/\\]", unquote(path.partition("?")[0]))
+    return not {".", ".."} & set(segments)

@@ -12,7 +12,7 @@ from accounts.linking import account_links
 from accounts.models import LinkedAccount
 from infrastructure import http_client
 from presence import fields
-from presence.answer import assets, privacy
+from presence.answer import presentation, privacy
 from presence.fields import Json
 from presence.gateway.roster import Roster
 from presence.worker.background import Background
@@ -59,7 +59,7 @@ def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> No
         kind=CHAT,
         external_id=str(chat_id),
         name=http_client.name_of(user.get("username")) or name,
-        avatar_url=assets.own_avatar(chat_id, user) if picture is None else picture,
+        avatar_url=presentation.own_avatar(chat_id, user) if picture is None else picture,
     )
 
 

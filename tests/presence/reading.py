@@ -14,7 +14,7 @@ import time_machine
 from django.conf import settings
 
 from accounts.api_keys import uses
-from presence.answer import profiles, refreshing, rest
+from presence.answer import refreshing, rest
 from tests.accounts.clock import NOON
 
 
@@ -46,7 +46,7 @@ def standing_still() -> Iterator[Clock]:
     """It is noon, and no outside server has failed yet."""
     rest._circuit.cache_clear()
     refreshing._pause.cache_clear()
-    profiles._http_source.cache_clear()
+    refreshing._http_source.cache_clear()
     uses.buffer.clear()
     with time_machine.travel(NOON, tick=False) as traveller:
         yield Clock(traveller)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from presence.answer import assets
+from presence.answer import presentation
 
 CDN = "https://cdn.example"
 GUILD = "268473310000000077"
@@ -50,12 +50,12 @@ NO_HASHES: list[Any] = [  # Any: of every JSON type
 )
 def test_a_default_avatar(chat_id: int, discriminator: object, number: int) -> None:
     url = f"{CDN}/embed/avatars/{number}.png"
-    assert assets.avatar(chat_id, {"avatar": None, "discriminator": discriminator}) == url
+    assert presentation.avatar(chat_id, {"avatar": None, "discriminator": discriminator}) == url
 
 
 @pytest.mark.parametrize("bad", NO_HASHES)
 def test_without_a_known_hash_there_is_the_default_avatar(bad: object) -> None:
-    assert assets.avatar(6 << 22, {"avatar": bad}) == f"{CDN}/embed/avatars/0.png"
+    assert presentation.avatar(6 << 22, {"avatar": bad}) == f"{CDN}/embed/avatars/0.png"
 
 
 NAMEPLATE = "nameplates/nameplates_v2/twilight-1/"
@@ -65,42 +65,42 @@ NAMEPLATE = "nameplates/nameplates_v2/twilight-1/"
     ("hash", "file"), [(HASH, f"{HASH}.png"), (MOVING, f"{MOVING}.gif"), ("b_a_1", "b_a_1.png"), ("A_1", "A_1.png")]
 )
 def test_hashes_tell_what_moves(hash: str, file: str) -> None:
-    assert assets.avatar(ADA, {"avatar": hash}) == f"{CDN}/avatars/{ADA}/{file}"
-    assert assets.banner(ADA, hash) == f"{CDN}/banners/{ADA}/{file}"
-    assert assets.server_avatar(ADA, hash) == f"{CDN}/guilds/{GUILD}/users/{ADA}/avatars/{file}"
-    assert assets.server_banner(ADA, hash) == f"{CDN}/guilds/{GUILD}/users/{ADA}/banners/{file}"
+    assert presentation.avatar(ADA, {"avatar": hash}) == f"{CDN}/avatars/{ADA}/{file}"
+    assert presentation.banner_url(ADA, hash) == f"{CDN}/banners/{ADA}/{file}"
+    assert presentation.server_avatar(ADA, hash) == f"{CDN}/guilds/{GUILD}/users/{ADA}/avatars/{file}"
+    assert presentation.server_banner(ADA, hash) == f"{CDN}/guilds/{GUILD}/users/{ADA}/banners/{file}"
 
 
 @pytest.mark.parametrize("hash", [HASH, MOVING, f"v2_{MOVING}"])
 def test_decorations_and_tag_badges_are_png(hash: str) -> None:
     decorated = {"avatar_decoration_data": {"asset": hash, "sku_id": "1144058844004233369"}}
-    assert assets.decoration(decorated) == f"{CDN}/avatar-decoration-presets/{hash}.png"
-    assert assets.tag_badge(GUILD, hash) == f"{CDN}/guild-tag-badges/{GUILD}/{hash}.png"
-    assert assets.tag_badge(int(GUILD), hash) == f"{CDN}/guild-tag-badges/{GUILD}/{hash}.png"
+    assert presentation.decoration(decorated) == f"{CDN}/avatar-decoration-presets/{hash}.png"
+    assert presentation.tag_badge(GUILD, hash) == f"{CDN}/guild-tag-badges/{GUILD}/{hash}.png"
+    assert presentation.tag_badge(int(GUILD), hash) == f"{CDN}/guild-tag-badges/{GUILD}/{hash}.png"
 
 
 def test_a_nameplate_is_a_webm() -> None:
     owner = {"collectibles": {"nameplate": {"sku_id": "1", "asset": NAMEPLATE, "label": "X", "palette": "cobalt"}}}
-    assert assets.nameplate(owner) == f"{CDN}/assets/collectibles/{NAMEPLATE}asset.webm"
+    assert presentation.nameplate(owner) == f"{CDN}/assets/collectibles/{NAMEPLATE}asset.webm"
 
 
 def test_a_custom_emoji() -> None:
-    assert assets.emoji("41771983429993937", is_animated=False) == f"{CDN}/emojis/41771983429993937.png"
-    assert assets.emoji("41771983429993937", is_animated=True) == f"{CDN}/emojis/41771983429993937.gif"
-    assert assets.emoji(41771983429993937, is_animated=False) == f"{CDN}/emojis/41771983429993937.png"
+    assert presentation.emoji("41771983429993937", is_animated=False) == f"{CDN}/emojis/41771983429993937.png"
+    assert presentation.emoji("41771983429993937", is_animated=True) == f"{CDN}/emojis/41771983429993937.gif"
+    assert presentation.emoji(41771983429993937, is_animated=False) == f"{CDN}/emojis/41771983429993937.png"
 
 
 @pytest.mark.parametrize("bad", NO_HASHES)
 def test_a_name_of_another_shape_is_null(bad: object) -> None:
-    assert assets.banner(ADA, bad) is None
-    assert assets.server_avatar(ADA, bad) is None
-    assert assets.server_banner(ADA, bad) is None
-    assert assets.decoration({"avatar_decoration_data": {"asset": bad}}) is None
-    assert assets.decoration({"avatar_decoration_data": bad}) is None
-    assert assets.nameplate({"collectibles": {"nameplate": {"asset": bad}}}) is None
-    assert assets.nameplate({"collectibles": {"nameplate": bad}}) is None
-    assert assets.nameplate({"collectibles": bad}) is None
-    assert assets.tag_badge(GUILD, bad) is None
+    assert presentation.banner_url(ADA, bad) is None
+    assert presentation.server_avatar(ADA, bad) is None
+    assert presentation.server_banner(ADA, bad) is None
+    assert presentation.decoration({"avatar_decoration_data": {"asset": bad}}) is None
+    assert presentation.decoration({"avatar_decoration_data": bad}) is None
+    assert presentation.nameplate({"collectibles": {"nameplate": {"asset": bad}}}) is None
+    assert presentation.nameplate({"collectibles": {"nameplate": bad}}) is None
+    assert presentation.nameplate({"collectibles": bad}) is None
+    assert presentation.tag_badge(GUILD, bad) is None
 
 
 @pytest.mark.parametrize(
@@ -108,16 +108,16 @@ def test_a_name_of_another_shape_is_null(bad: object) -> None:
     ["nameplates/x", "/nameplates/", "nameplates//x/", "../x/", "nameplates/../", "a b/", "a/\n", "%2e%2e/", "a/" * 9],
 )
 def test_a_nameplate_of_another_shape_is_null(bad: str) -> None:
-    assert assets.nameplate({"collectibles": {"nameplate": {"asset": bad}}}) is None
+    assert presentation.nameplate({"collectibles": {"nameplate": {"asset": bad}}}) is None
 
 
 @pytest.mark.parametrize(
     "bad", [None, "", "x", "-1", -2, 2**64, True, 1.0, [], {}, "1" * 21, "1\n", " 1", "1/..", "١٢"]
 )
 def test_an_id_of_another_shape_is_null(bad: object) -> None:
-    assert assets.emoji(bad, is_animated=True) is None
-    assert assets.tag_badge(bad, HASH) is None
-    assert assets.activity_image("123", bad) is None
+    assert presentation.emoji(bad, is_animated=True) is None
+    assert presentation.tag_badge(bad, HASH) is None
+    assert presentation.activity_image("123", bad) is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_an_id_of_another_shape_is_null(bad: object) -> None:
     ],
 )
 def test_the_artwork_of_an_activity(asset: str, url: str) -> None:
-    assert assets.activity_image(asset, APP) == url
+    assert presentation.activity_image(asset, APP) == url
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_the_artwork_of_an_activity(asset: str, url: str) -> None:
     ],
 )  # fmt: skip
 def test_artwork_of_another_shape_is_null(asset: object) -> None:
-    assert assets.activity_image(asset, APP) is None
+    assert presentation.activity_image(asset, APP) is None

@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
 from infrastructure import http_client
-from presence.answer import profiles, refreshing
-from presence.answer.profiles import ProfileUnavailable
+from presence.answer import refreshing
+from presence.answer.refreshing import ProfileUnavailable
 from presence.store.store import PresenceStore, Profile
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN
@@ -107,7 +107,7 @@ class TestTheLookup:
 
     def test_a_source_is_asked_again_after_its_pause(self, server: Server, clock: Clock, store: PresenceStore) -> None:
         server.replies[f"/of/{BEN}?of={BEN}"] = Reply(503)
-        source = profiles.source()
+        source = refreshing.source()
         assert source is not None
         for _ in range(5):
             with pytest.raises(ProfileUnavailable):
@@ -138,7 +138,7 @@ def server(settings: Settings) -> Iterator[Server]:
 
 
 def _read(chat_id: int = ADA) -> tuple[str | None, tuple[str, ...]]:
-    source = profiles.source()
+    source = refreshing.source()
     assert source is not None
     profile = source.read(chat_id)
     assert (profile.read_at, profile.is_failure) == (timezone.now().timestamp(), False)
@@ -225,7 +225,7 @@ BIOGRAPHIES: list[tuple[Any, str | None]] = [
 
 @pytest.mark.parametrize(("body", "biography"), BIOGRAPHIES)
 def test_where_a_biography_stands(body: Any, biography: str | None) -> None:
-    assert profiles.parsed(body) == (biography, ())
+    assert refreshing.parsed(body) == (biography, ())
 
 
 TIER: Any = {"id": "guild_booster_lvl", "tier": 3}
@@ -264,4 +264,4 @@ BADGES: list[tuple[Any, tuple[str, ...]]] = [
 @pytest.mark.parametrize("part", ["", "user_profile", "user"])
 def test_how_badges_are_listed(listed: Any, ids: tuple[str, ...], part: str) -> None:
     body = {"badges": listed}
-    assert profiles.parsed({part: body} if part else body) == (None, ids)
+    assert refreshing.parsed({part: body} if part else body) == (None, ids)
