@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from django.conf import settings
 
@@ -29,7 +29,7 @@ from presence.answer.rest import Membership, RestUnavailable
 from presence.answer.serializers import PresenceSerializer
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.store import store
-from presence.store.store import PresenceStore, Snapshot, StoreUnavailable
+from presence.store.store import BANNER, PresenceStore, Snapshot, StoreUnavailable
 
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
@@ -47,10 +47,11 @@ _lookups: SingleFlight[Snapshot] = SingleFlight()
 
 
 class _Answer(NamedTuple):
-    """The last answer for a member. `source`: what it follows from, the store's values without the stamp, and settings.
-    `snapshot`: without the record's payloads."""
+    """The last answer for a member. `source`: what it follows from, the store's values without stamp and banner, and
+    settings. `banner`: as the store holds it. `snapshot`: without the record's payloads."""
 
     source: tuple[object, ...]
+    banner: object
     snapshot: Snapshot
     body: bytes
 
@@ -90,9 +91,14 @@ def possible(chat_id: str, now: datetime) -> int:
     return number
 
 
+@_outages_as_503
 def presence_of(chat_id: str, now: datetime) -> Presence:
-    """Return the presence of a member. Raises as `seen`."""
-    return shown(*seen(chat_id, now), now)
+    """Return the presence of a member. One round trip, and more for parts that are due.
+
+    Raises ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
+    """
+    number, opened = possible(chat_id, now), store.opened()
+    return shown(number, _seen(opened, number, opened.snapshot(number), now), now)
 
 
 def prefetching(chat_id: str) -> contextlib.AbstractContextManager[None]:
@@ -102,14 +108,14 @@ def prefetching(chat_id: str) -> contextlib.AbstractContextManager[None]:
 
 @_outages_as_503
 def body_of(chat_id: str, now: datetime) -> bytes:
-    """Return the presence as the JSON of the answer. Raises what `seen` raises.
+    """Return the presence as the JSON of the answer. Raises what `presence_of` raises.
 
     An unchanged member has an unchanged answer; whether it may be shown is checked each time.
     """
     number, opened = possible(chat_id, now), store.opened()
     values = opened.values(number)
-    source, known = (*values[1:], _shown_with()), _answers.get(number)
-    if known and known.source == source:
+    source, known = (*values[1:BANNER], *values[BANNER + 1 :], _shown_with()), _answers.get(number)
+    if known and known.source == source and (known := _with_banner(opened, number, known, values)):
         _require_fresh(opened.stamp_of(values), now)
         if refreshing.renewed(opened, number, known.snapshot, now) is known.snapshot:
             return known.body
@@ -118,8 +124,20 @@ def body_of(chat_id: str, now: datetime) -> bytes:
     answer = body(_presented(number, snapshot))
     if snapshot is first and snapshot.record:  # else `values` lack what was read since
         light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None))
-        _keep(number, _Answer(source, light, answer))
+        _keep(number, _Answer(source, values[BANNER], light, answer))
     return answer
+
+
+def _with_banner(opened: PresenceStore, number: int, known: _Answer, values: tuple[Any, ...]) -> _Answer | None:
+    """Return `known`, with the time at which the same banner was read again; None where the banner is another one."""
+    if known.banner == values[BANNER]:
+        return known
+    before, banner = known.snapshot.banner, opened.banner_of(values)
+    if before is None or banner is None or before.hash != banner.hash:
+        return None
+    known = known._replace(banner=values[BANNER], snapshot=replace(known.snapshot, banner=banner))
+    _keep(number, known)
+    return known
 
 
 def _keep(number: int, answer: _Answer) -> None:
@@ -140,19 +158,8 @@ def body(presence: Presence) -> bytes:
     return utf8(_SERIALIZER.to_json(presence))
 
 
-@_outages_as_503
-def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
-    """Return the id and snapshot of a member that may be shown. One round trip, and more for parts that are due.
-
-    Raises ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
-    """
-    number, opened = possible(chat_id, now), store.opened()
-    first = opened.snapshot(number)
-    return number, _seen(opened, number, first, now)
-
-
 def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """Return `snapshot`, completed by what is due. Raises as `seen`."""
+    """Return `snapshot`, completed by what is due. Raises as `presence_of`."""
     _require_fresh(snapshot.alive_at, now)
     if snapshot.record is None:
         raise_if_missing(snapshot)

@@ -55,6 +55,7 @@ ASKS_READ, ASKS_AWAITED = 1000, 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK, LEASE = "alive", "complete", "mark", "stats", "ask:last", "lease"
 STATE = (ALIVE, COMPLETE)
+BANNER = 3  # its place in the answer of `PresenceStore.values`
 Item = TypeVar("Item")
 logger = logging.getLogger(__name__)
 
@@ -122,6 +123,14 @@ class PresenceStore:
                 alive_at = None
             self._stamp = state, alive_at
         return alive_at
+
+    def banner_of(self, values: Sequence[Any]) -> Banner | None:
+        """Return the banner of the answer of `values`; None where there is none, or a damaged one."""
+        try:
+            found = self._cache.decoded(["banner"], [values[BANNER]])
+        except DAMAGED:
+            return None
+        return Banner.from_text(found.get("banner"))
 
     def alive_at(self) -> float | None:
         """When the worker last stamped the store as up to date; None where it did not, or the store was emptied."""

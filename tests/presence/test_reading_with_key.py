@@ -11,7 +11,8 @@ from django_redis import get_redis_connection
 
 from accounts import authentication
 from accounts.models import Permission
-from presence.answer import members
+from demo.chat_platform.running import Simulator
+from presence.answer import members, refreshing
 from presence.store.store import Banner, PresenceStore, Snapshot
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
@@ -40,6 +41,24 @@ def test_what_changes_between_two_requests_is_seen(store: PresenceStore) -> None
     assert lookups.get(ADA).body["status"]["status"] == "offline"
     store.keep_privacy(ADA, is_private=True)
     assert lookups.get(ADA).whole == lookups.PRIVATE
+
+
+def test_an_answer_stays_while_its_banner_is_the_same_and_is_read_again_in_its_time(
+    store: PresenceStore, simulator: Simulator
+) -> None:
+    now = timezone.now().timestamp()
+    bodies = []
+    for hash_, read_at in (("a" * 32, now - 1), ("a" * 32, now), ("b" * 32, now), (None, now)):
+        store.keep_banner(ADA, Banner(hash_, read_at))
+        bodies.append(lookups.get(ADA).body["banner"] and members._answers[ADA].body)
+    assert bodies[0] is bodies[1]
+    assert bodies[2] not in (None, bodies[1])
+    assert bodies[3] is None
+    store.keep_banner(ADA, Banner(None, now - 31))
+    for _ in range(2):
+        assert lookups.get(ADA).status == 200
+        refreshing.settle()
+    assert simulator.counters.rest == [f"/api/v10/users/{ADA}"]
 
 
 def test_a_damaged_value_costs_a_round_trip_and_its_part_alone(store: PresenceStore) -> None:
