@@ -277,7 +277,9 @@ class Conversation:
 
     def _identify(self, data: Any) -> None:
         world, data = self.world, self._authenticate(data)
-        session = Session(_intents(data, world.switches.granted_intents), _threshold(data), _sees(data, world.guild_id))
+        threshold = data.get("large_threshold", 50)
+        threshold = min(max(threshold, 50), 250) if isinstance(threshold, int) else 50
+        session = Session(_intents(data, world.switches.granted_intents), threshold, _sees(data, world.guild_id))
         world.counters.identifies += 1
         world.switches.starts_left = max(world.switches.starts_left - 1, 0)
         self.session, session.line = session, self.connection
@@ -350,11 +352,6 @@ def _intents(data: Json, granted: int) -> int:
     if intents & PRIVILEGED & ~granted:
         raise Closed(DISALLOWED_INTENTS, "Disallowed intent(s).")
     return intents
-
-
-def _threshold(data: Json) -> int:
-    threshold = data.get("large_threshold", 50)
-    return min(max(threshold, 50), 250) if isinstance(threshold, int) else 50
 
 
 def _sees(data: Json, guild_id: str) -> bool:

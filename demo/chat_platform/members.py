@@ -66,7 +66,9 @@ def username(chance: SeededRandom, number: int) -> str:
 
 
 def _member(chance: SeededRandom, chat_id: str, name: str) -> Json:
-    user: Json = {"username": name, "global_name": _shown_name(chance), "public_flags": _flags(chance)}
+    shown = _shown_name(chance)
+    flags = sum(1 << bit for bit, share in FLAGS if chance.chance(share / 1000))
+    user: Json = {"username": name, "global_name": shown, "public_flags": flags}
     if chance.chance(0.85):
         user["avatar"] = chance.image_hash(is_animated=chance.chance(0.15))
     if chance.chance(0.15):
@@ -92,10 +94,6 @@ def _shown_name(chance: SeededRandom) -> str | None:
         return None
     given = chance.pick(words.GIVEN).capitalize()
     return f"{given} {chance.pick(words.EMOJI)}" if chance.chance(0.2) else given
-
-
-def _flags(chance: SeededRandom) -> int:
-    return sum(1 << bit for bit, share in FLAGS if chance.chance(share / 1000))
 
 
 def _profile(chance: SeededRandom) -> Json:

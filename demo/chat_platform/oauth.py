@@ -72,7 +72,10 @@ def routes(world: World) -> list[web.RouteDef]:
     grants = Grants()
 
     async def show(request: web.Request) -> web.StreamResponse:
-        return _show(world, request.query)
+        if problem := _problem(world, request.query):
+            return refusal(problem)
+        question = "An app asks for your account here: your id, name and picture."
+        return answer("Simulated chat platform", form(question, choice_of_members(world)))
 
     async def decide(request: web.Request) -> web.StreamResponse:
         return _decide(world, grants, request.query, await request.post())
@@ -99,15 +102,6 @@ def user_of_bearer(world: World, token: str) -> Json | None:
 
 
 # --- The page -------------------------------------------------------------------------------------------------------
-
-
-def _show(world: World, asked: Any) -> web.Response:
-    """Show the page. `asked`: the query, one of aiohttp's mappings."""
-    problem = _problem(world, asked)
-    if problem:
-        return refusal(problem)
-    question = "An app asks for your account here: your id, name and picture."
-    return answer("Simulated chat platform", form(question, choice_of_members(world)))
 
 
 def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
@@ -247,18 +241,15 @@ def form(question: str, field: str) -> str:
 
 def choice_of_members(world: World) -> str:
     """Return HTML: the latest members of the chat server, and a field for the id of any other account."""
+    # The command adds linked accounts before it invents any.
+    latest = [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id]
     options = "".join(
         f'<option value="{escape(chat_id)}">{escape(str(world.accounts[chat_id].get("username")))} ({escape(chat_id)})'
         f"</option>"
-        for chat_id in _latest_members(world)
+        for chat_id in latest[:MOST_CHOICES]
     )
     return (
         f'<label for="member">You are</label><select id="member" name="member">{options}</select>'
         f'<label for="other">or another account, by id</label>'
         f'<input id="other" name="other" inputmode="numeric" pattern="[0-9]+" autocomplete="off">'
     )
-
-
-def _latest_members(world: World) -> list[str]:
-    """Return the latest members first: the command adds linked accounts before it invents any."""
-    return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

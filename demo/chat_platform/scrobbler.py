@@ -37,7 +37,9 @@ def routes(world: World) -> list[web.RouteDef]:
     tokens: dict[str, tuple[str, float]] = {}  # whose, and when they were issued (UNIX seconds)
 
     async def show(request: web.Request) -> web.StreamResponse:
-        return _show(request.query)
+        if problem := _problem(request.query):
+            return oauth.refusal(problem)
+        return oauth.answer("Simulated scrobbler", oauth.form("An app asks what you listen to.", NAME))
 
     async def decide(request: web.Request) -> web.StreamResponse:
         return _decide(tokens, request.query, await request.post())
@@ -57,13 +59,6 @@ def routes(world: World) -> list[web.RouteDef]:
         web.get("/scrobbler/2.0/", call),
         web.post("/scrobbler/2.0/", call),
     ]
-
-
-def _show(asked: Any) -> web.Response:
-    """Show the page. `asked`: the query, one of aiohttp's mappings."""
-    if problem := _problem(asked):
-        return oauth.refusal(problem)
-    return oauth.answer("Simulated scrobbler", oauth.form("An app asks what you listen to.", NAME))
 
 
 def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:

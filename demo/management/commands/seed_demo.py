@@ -38,9 +38,6 @@ class Command(BaseCommand):
 
     def _report(self, progress: Progress) -> None:
         rate = progress.done / max(time.monotonic() - self._started, 0.001)
-        left = (progress.users - progress.done) / rate
-        self.stderr.write(f"{progress.done:,} of {progress.users:,} users, {rate:,.0f} a second, {_minutes(left)} left")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+        minutes, seconds = divmod(int((progress.users - progress.done) / rate), 60)
+        left = f"{minutes}:{seconds:02} left"
+        self.stderr.write(f"{progress.done:,} of {progress.users:,} users, {rate:,.0f} a second, {left}")
