@@ -101,7 +101,7 @@ class Page:
         return self.file(f"demo/{name}.wav", "audio/wav", duration=looks.SOUNDS[name])
 
     def icon(self) -> str:
-        return looks.SKETCH.format(self.rng.choice(looks.ICONS))
+        return str(looks.SKETCH).format(self.rng.choice(looks.ICONS))
 
 
 def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
