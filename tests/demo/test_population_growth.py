@@ -17,7 +17,6 @@ from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import UidCounter
 from demo.population import awards, growth, people
 from demo.population.profile_pages import ORDER
-from infrastructure import worker_processes
 from lookup.documents import document_checks
 from lookup.models import (
     Alias,
@@ -187,22 +186,3 @@ def test_the_command_asks_before_it_fills_a_production_database(settings: Settin
     assert (User.objects.count(), Badge.objects.count()) == (0, 0)
     call_command("seed_demo", users=5, yes=True)
     assert User.objects.count() == 5
-
-
-def _made_by(processes: int) -> Export:
-    assert worker_processes.may_fork()
-    assert growth.grow(users=60, now=NOW, processes=processes) == 60
-    assert list(document_checks.differences()) == []
-    found = export()
-    User.objects.all().delete()
-    UidCounter.objects.all().delete()
-    return found
-
-
-@pytest.mark.django_db(transaction=True)
-def test_batches_that_several_processes_make_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names, linked accounts and authors of the batches before count, written or not."""
-    monkeypatch.setattr(growth, "BATCH", 3)
-    alone = _made_by(1)
-    assert _made_by(2) == alone
-    assert _made_by(3) == alone
