@@ -7,18 +7,6 @@ from dataclasses import dataclass
 
 WIDTH, HEIGHT = 720, 220
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 12, 26
-_STEPS = (1, 2, 5)
-
-
-@dataclass(frozen=True)
-class Bar:
-    """`series`: the number of its colour. Lengths in units of the drawing."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    series: int
 
 
 @dataclass(frozen=True)
@@ -31,70 +19,49 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    bars: list[Bar]
+    """`paths`: all bars of each series as one path, so that a page with a hundred of them stays light. Lengths in units
+    of the drawing; `tick_x`: where the labels of the upright axis end."""
+
+    paths: list[str]
     lines: list[Mark]
     labels: list[Mark]
     names: list[str]
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
-
-    @property
-    def paths(self) -> list[str]:
-        """Return all bars of each series as one path: a page with a hundred of them stays light."""
-        return [
-            "".join(
-                f"M{bar.x} {bar.y}h{bar.width}v{bar.height}h-{bar.width}z" for bar in self.bars if bar.series == number
-            )
-            for number in range(len(self.names))
-        ]
-
-    @property
-    def right(self) -> int:
-        return self.width - RIGHT
-
-    @property
-    def tick_x(self) -> int:
-        """Return where the labels of the upright axis end."""
-        return self.left - 6
-
-    @property
-    def label_y(self) -> int:
-        return self.height - 6
+    right: int = WIDTH - RIGHT
+    tick_x: int = LEFT - 6
+    label_y: int = HEIGHT - 6
 
 
 def stacked(series: Mapping[str, Sequence[int]], labels: Sequence[str], *, label_every: int) -> Chart:
     """Return a chart with stacked series, a bar for each label. Every series is as long as `labels`."""
-    sums = [sum(values) for values in zip(*series.values(), strict=True)]
-    ticks = ticks_for(max(sums, default=0))
+    ticks = ticks_for(max(map(sum, zip(*series.values(), strict=True)), default=0))
     scale = (HEIGHT - TOP - BOTTOM) / ticks[-1]
     slot = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
-    bars = []
-    for column in range(len(labels)):
-        foot = float(HEIGHT - BOTTOM)
-        for number, values in enumerate(series.values()):
-            height = values[column] * scale
-            foot -= height
+    paths, feet = [], [float(HEIGHT - BOTTOM)] * len(labels)
+    for values in series.values():
+        bars = []
+        for column, height in enumerate(value * scale for value in values):
+            feet[column] -= height
             if height:
-                x = LEFT + column * slot + slot * 0.12
-                bars.append(Bar(round(x, 1), round(foot, 1), round(slot * 0.76, 1), round(height, 1), number))
-    return Chart(
-        bars,
-        [Mark(round(HEIGHT - BOTTOM - tick * scale, 1), f"{tick:,}") for tick in ticks],
-        [
-            Mark(round(LEFT + (column + 0.5) * slot, 1), text)
-            for column, text in enumerate(labels)
-            if column % label_every == 0
-        ],
-        list(series),
-    )
+                x, y, width = (
+                    round(length, 1) for length in (LEFT + column * slot + slot * 0.12, feet[column], slot * 0.76)
+                )
+                bars.append(f"M{x} {y}h{width}v{round(height, 1)}h-{width}z")
+        paths.append("".join(bars))
+    lines = [Mark(round(HEIGHT - BOTTOM - tick * scale, 1), f"{tick:,}") for tick in ticks]
+    named = [
+        Mark(round(LEFT + (column + 0.5) * slot, 1), labels[column]) for column in range(0, len(labels), label_every)
+    ]
+    return Chart(paths, lines, named, list(series))
 
 
 def ticks_for(highest: int) -> list[int]:
     """Return round numbers from 0 to at least `highest`: at most six, at least two."""
     size = 1
     while True:
-        for factor in _STEPS:
+        for factor in (1, 2, 5):
             step = factor * size
             if step * 5 >= highest:
                 top = max(-(-highest // step), 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -62,10 +61,10 @@ class StoredFileInput(forms.ClearableFileInput):
 class AssetField(UploadField):
     """A file of a row. Cleans to an upload to store, False to remove the stored file, or the `StoredFile` to keep."""
 
+    input = StoredFileInput
+
     def __init__(self, kind: Kind, *, label: str, required: bool = False) -> None:
         super().__init__(kind, label=label, required=required)
-        self.widget = StoredFileInput(self.widget.attrs)
-        self.widget.is_required = required
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         return super().clean(data, initial) if data else forms.FileField.clean(self, data, initial)
@@ -161,14 +160,11 @@ class RowForm(forms.ModelForm[Any]):
     def clean(self) -> dict[str, Any]:
         super().clean()
         if self.never_both and all(self.cleaned_data.get(name) for name in self.never_both):
-            self.add_error(self.never_both[-1], self._not_both())
+            is_stored = any(isinstance(self.cleaned_data[name], StoredFile) for name in self.never_both)
+            remove = "To use this instead of the file, tick “Remove” next to the file."
+            choose = "Use a file or this field, not both: empty this field, or choose no file."
+            self.add_error(self.never_both[-1], remove if is_stored else choose)
         return self.cleaned_data
-
-    def _not_both(self) -> str:
-        for name in self.never_both:
-            if isinstance(self.cleaned_data[name], StoredFile):
-                return "To use this instead of the file, tick “Remove” next to the file."
-        return "Use a file or this field, not both: empty this field, or choose no file."
 
     def _post_clean(self) -> None:
         """Check the columns, by field. The instance stays unchanged, because operations write a row of their own."""
@@ -183,7 +179,7 @@ class RowForm(forms.ModelForm[Any]):
 
     def column_values(self) -> dict[str, Any]:
         """Return the columns to save, without files."""
-        return {name: self.cleaned_data[name] for name in self._meta.fields or ()}
+        return {name: self.cleaned_data[name] for name in self._meta.fields or () if name in self.fields}
 
     def write(self, *, by: User) -> bool:
         """Save the row as `instance`. Return False if refused; the form has the errors. Raises ObjectDoesNotExist: the
@@ -231,18 +227,11 @@ class RowForm(forms.ModelForm[Any]):
             self.add_error(None, refusal)
             return
         for path, problems in refusal.error_dict.items():
-            field = self._field_of(path.split("."))
-            self.add_error(
-                field, problems if field or path == "__all__" else [f"{path}: {text}" for text in _texts(problems)]
-            )
-
-    def _field_of(self, path: Iterable[str]) -> str | None:
-        """Return the last part of the path that is a field."""
-        return next((part for part in reversed(list(path)) if part in self.fields), None)
-
-
-def _texts(problems: Iterable[ValidationError]) -> list[str]:
-    return [text for problem in problems for text in problem.messages]
+            field = next((part for part in reversed(path.split(".")) if part in self.fields), None)
+            if field or path == "__all__":
+                self.add_error(field, problems)
+            else:
+                self.add_error(None, [f"{path}: {text}" for problem in problems for text in problem.messages])
 
 
 _SVG = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
@@ -340,10 +329,6 @@ class ProfileBadgeForm(RowForm):
         choice.choices = [("", "The highest"), *((tier, f"{tier}: {titles[tier]}") for tier in tiers)]
         if not tiers:
             del self.fields["selected_tier"]
-
-    def column_values(self) -> dict[str, Any]:
-        names = [name for name in ("selected_tier", "color", "recolor") if name in self.fields]
-        return {name: self.cleaned_data[name] for name in names}
 
 
 class CustomBadgeForm(RowForm):

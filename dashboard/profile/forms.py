@@ -25,12 +25,12 @@ from lookup.transfer import own
 class UploadField(forms.FileField):
     """`UploadField(Kind.AUDIO)` names the accepted types. `media.store` checks the type of the file."""
 
-    def __init__(self, kind: Kind, **kwargs: Any) -> None:
+    input: type[forms.FileInput] = forms.FileInput
+
+    def __init__(self, kind: Kind, *, label: str, required: bool = True) -> None:
         self.kind = kind
-        kwargs.setdefault("help_text", accepted_files(kind))
-        kwargs.setdefault("widget", forms.FileInput(attrs={"accept": media.ENDINGS[kind]}))
-        kwargs.setdefault("error_messages", {"empty": "This file is empty."})
-        super().__init__(**kwargs)
+        said = {"label": label, "help_text": accepted_files(kind), "error_messages": {"empty": "This file is empty."}}
+        super().__init__(required=required, widget=self.input(attrs={"accept": media.ENDINGS[kind]}), **said)  # type: ignore[arg-type]  # texts
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         upload = super().clean(data, initial)
@@ -50,7 +50,30 @@ def accepted_files(kind: Kind) -> str:
     return text
 
 
-class ProfileForm(forms.ModelForm[Profile]):
+class ColumnsForm(forms.BaseForm):
+    """A form of a profile's own columns. `profile`: as it is stored."""
+
+    profile: Profile
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values to save."""
+        raise NotImplementedError
+
+    def write(self, *, by: User) -> bool:
+        """Save the values, unless the profile has changed since the form's version. Return False if they were refused;
+        the form has the errors."""
+        try:
+            with profiles.changing(self.profile.pk, by=by) as block:
+                versions.check(self.cleaned_data["version"], block.profile.updated_at)
+                profiles.change(profile=self.profile, values=self.columns(), by=by)
+        except Profile.DoesNotExist:
+            self.add_error(None, "This profile has been deleted.")
+        except ValidationError as refusal:
+            self.add_error(None, refusal.messages)
+        return not self.errors
+
+
+class ProfileForm(ColumnsForm, forms.ModelForm[Profile]):
     """`for_clients`: the fields that our page does not use."""
 
     version = versions.VersionField()
@@ -104,10 +127,8 @@ class ProfileForm(forms.ModelForm[Profile]):
         """Return the profile as it would be with the values of a valid form."""
         return self.instance
 
-    def write(self, *, by: User) -> bool:
-        """Save the values. Return False if they were refused; the form has the errors."""
-        values = {name: self.cleaned_data[name] for name in self.Meta.fields}
-        return written(self, self.profile, values, by=by)
+    def columns(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in self.Meta.fields}
 
 
 @dataclass(frozen=True)
@@ -172,22 +193,6 @@ class PrivacyForm(forms.Form):
     public_api_access = forms.BooleanField(required=False, label="Other people and programs may see my profile")
 
 
-def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:
-    """Change the profile, unless it has changed since the form's version. Return False if the form has errors."""
-    try:
-        with profiles.changing(profile.pk, by=by) as block:
-            versions.check(form.cleaned_data["version"], block.profile.updated_at)
-            profiles.change(profile=profile, values=values, by=by)
-    except Profile.DoesNotExist:
-        form.add_error(None, "This profile has been deleted.")
-    except ValidationError as refusal:
-        form.add_error(None, refusal.messages)
-    return not form.errors
-
-
-_TOO_LARGE = f"This file is too large: an export of one profile has at most {own.MAX_BYTES // 1024 // 1024} MB."
-
-
 class ImportForm(forms.Form):
     file = forms.FileField(
         label="File",
@@ -199,7 +204,8 @@ class ImportForm(forms.Form):
     def clean_file(self) -> str:
         file = self.cleaned_data["file"]
         if file.size > own.MAX_BYTES:
-            raise ValidationError(_TOO_LARGE)
+            most = own.MAX_BYTES // 1024 // 1024
+            raise ValidationError(f"This file is too large: an export of one profile has at most {most} MB.")
         try:
             return str(file.read().decode())
         except UnicodeDecodeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,9 @@ def _list(changes: ListChanges) -> ListPreview:
     return ListPreview(
         title=KINDS[changes.name].title,
         names=[_names(verb, rows) for verb, rows in kinds if rows],
-        edited=[Edited(_name_of(row), [*_values(row)]) for row in edited[:MAX_ROWS]],
+        edited=[
+            Edited(_name_of(row), [_column(row.model, change) for change in row.changes]) for row in edited[:MAX_ROWS]
+        ],
         more_edited=max(len(edited) - MAX_ROWS, 0),
         unchanged=changes.unchanged,
     )
@@ -121,14 +123,10 @@ def _name_of(row: Row) -> str:
     return next((_short(entry[key]) for key in ("title", "name", "url", "badgeId") if entry.get(key)), "untitled")
 
 
-def _values(row: Row) -> Iterator[Value]:
-    for change in row.changes:
-        yield _value(_label_of(row.model, change.name), change)
-
-
-def _label_of(model: type[Model], column: str) -> str:
-    field = FORMS[model].base_fields.get(column)
-    return _COLUMNS.get(column) or (str(field.label or "") if field else "") or _words(column.replace("_", " "))
+def _column(model: type[Model], change: Change) -> Value:
+    field, words = FORMS[model].base_fields.get(change.name), change.name.replace("_", " ")
+    label = _COLUMNS.get(change.name) or (str(field.label or "") if field else "") or words[:1].upper() + words[1:]
+    return _value(label, change)
 
 
 def _field(change: Change) -> Value:
@@ -169,7 +167,3 @@ def _text(value: Any) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
-
-
-def _words(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -15,7 +14,6 @@ from dashboard.profile.content_forms import Words
 from dashboard.profile.section_forms import FORMS
 from lookup.documents import registry
 from lookup.documents.registry import ContentList
-from lookup.editing.content import Deleted
 from lookup.models import GalleryItem, Profile, ProfileBadge, Section, Widget
 from lookup.shapes.sections import SectionType
 
@@ -66,40 +64,27 @@ def menu_groups() -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """A row with its position in the list and the URLs of its page and of its forms."""
+    """A row of a list. `is_own`: of the user, and not given by staff."""
 
     row: Row
     name: str
-    number: int
-    is_first: bool
-    is_last: bool
     is_on: bool
     is_own: bool
-    url: str
-    move_url: str
-    switch_url: str
-    delete_url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Rows that share one order. `title` is empty for an undivided list."""
-
-    title: str
-    rows: list[ShownRow]
-
-
-def groups_of(kind: Kind, profile: Profile) -> list[Group]:
-    """Return the list as its page shows it. At most 3 queries."""
-    rows = kind.content.rows_of(profile.pk)
-    if not kind.content.group:
-        return [Group("", _shown(kind, profile, rows))] if rows else []
-    parts: dict[str | None, list[Row]] = {}
-    for row in rows:
-        parts.setdefault(getattr(row, kind.content.group), []).append(row)
-    order = sorted(parts.values(), key=_place_of_section)
-    is_one = list(parts) == [None]
-    return [Group("" if is_one else _title_of_section(part[0]), _shown(kind, profile, part)) for part in order]
+def groups_of(kind: Kind, profile: Profile) -> list[tuple[str, list[ShownRow]]]:
+    """Return the list as its page shows it: titles, empty for an undivided list, and rows that share one order: of the
+    sections in their order, then pictures without a section. At most 3 queries."""
+    parts: dict[str | None, list[ShownRow]] = {}
+    for row in kind.content.rows_of(profile.pk):
+        is_on = not kind.content.switch or getattr(row, kind.content.switch)
+        shown = ShownRow(row, name_of(row), is_on, isinstance(row, kind.content.model))
+        parts.setdefault(getattr(row, kind.content.group) if kind.content.group else None, []).append(shown)
+    if list(parts) in ([], [None]):
+        return [("", rows) for rows in parts.values()]
+    found = [(part[0].row.section, part) for part in parts.values()]
+    found.sort(key=lambda part: (0, part[0].order, part[0].pk) if part[0] else (1, 0, ""))
+    return [(f"In the section “{name_of(section)}”" if section else "In no section", rows) for section, rows in found]
 
 
 def name_of(row: Row) -> str:
@@ -122,82 +107,14 @@ def page_address(profile: Profile) -> str:
     return reverse("profile_page", args=[profile.user.username if profile.is_main else profile.alias.name.name])
 
 
-def _shown(kind: Kind, profile: Profile, rows: Sequence[Row]) -> list[ShownRow]:
-    return [
-        ShownRow(
-            row=row,
-            name=name_of(row),
-            number=number,
-            is_first=number == 1,
-            is_last=number == len(rows),
-            is_on=not kind.content.switch or getattr(row, kind.content.switch),
-            is_own=isinstance(row, kind.content.model),
-            url=kind.url_of(profile, "row", pk=row.pk),
-            move_url=kind.url_of(profile, "move", pk=row.pk),
-            switch_url=kind.url_of(profile, "switch", pk=row.pk) if kind.content.switch else "",
-            delete_url=kind.url_of(profile, "delete", pk=row.pk),
-        )
-        for number, row in enumerate(rows, start=1)
-    ]
-
-
-def _place_of_section(part: Sequence[GalleryItem]) -> tuple[bool, int, str]:
-    """Return the sort key, as on the page: sections in their order, then pictures without a section."""
-    section = part[0].section
-    return (section is None, section.order if section else 0, section.pk if section else "")
-
-
-def _title_of_section(picture: GalleryItem) -> str:
-    section = picture.section
-    return f"In the section “{name_of(section)}”" if section else "In no section"
-
-
 UNDO_SECONDS = 600
-_KEY = "deleted_row"  # of the session: the last deleted row of a list, which its owner can bring back
+DELETED = "deleted_row"  # of the session: the last deleted row of a list, which its owner can bring back
 
 
-@dataclass(frozen=True)
-class Offer:
-    """A row that can be restored. `url`: where the form with its `pk` is sent."""
-
-    pk: str
-    name: str
-    url: str
-
-
-def keep_deleted(
-    request: SignedInRequest, profile: Profile, kind: Kind, *, pk: str, name: str, deleted: Deleted
-) -> None:
-    request.session[_KEY] = {
-        "profile": profile.pk,
-        "list": kind.name,
-        "pk": pk,
-        "name": name,
-        "at": int(time.time()),
-        "row": asdict(deleted),
-    }
-
-
-def restorable(request: SignedInRequest, profile: Profile, kind: Kind) -> Offer | None:
-    """Return what the page of the list offers to restore."""
-    kept = _kept(request, profile, kind)
-    return Offer(kept["pk"], kept["name"], kind.url_of(profile, "restore")) if kept else None
-
-
-def deleted(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Deleted | None:
-    """Return the deleted row `pk`; None where another one was deleted since, or it was too long ago."""
-    kept = _kept(request, profile, kind)
-    return Deleted(**kept["row"]) if kept and kept["pk"] == pk else None
-
-
-def forget_deleted(request: SignedInRequest) -> None:
-    request.session.pop(_KEY, None)
-
-
-def _kept(request: SignedInRequest, profile: Profile, kind: Kind) -> dict[str, Any] | None:
-    """Return the deletion as `keep_deleted` wrote it, if it was in this list. One that is too old is forgotten."""
-    kept: dict[str, Any] | None = request.session.get(_KEY)
+def last_deleted(request: SignedInRequest, profile: Profile, kind: Kind) -> dict[str, Any] | None:
+    """Return the deletion as the view wrote it, if it was in this list. One that is too old is forgotten."""
+    kept: dict[str, Any] | None = request.session.get(DELETED)
     if kept and not 0 <= time.time() - kept["at"] <= UNDO_SECONDS:
-        forget_deleted(request)
+        del request.session[DELETED]
         return None
     return kept if kept and (kept["profile"], kept["list"]) == (profile.pk, kind.name) else None

@@ -7,7 +7,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -17,7 +17,7 @@ from accounts.models import User
 from imagehost import media
 from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
-from imagehost.storing.storage import Bucket, ObjectMissing, incoming_directory
+from imagehost.storing.storage import incoming_directory
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 from lookup.editing import uploads
@@ -51,7 +51,14 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
     removed. Raises ValidationError, with a sentence for the user: wrong type, broken, too large, over the quota, rate
     limited, or the prober or limit store is unavailable."""
     uploads.check_size(upload.size, kind)
-    _count(user)
+    try:
+        seconds_left = limits.hit(rate_limits.PROFILE_UPLOADS.of(user.pk))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise ValidationError(_TROUBLE) from None
+    if seconds_left:
+        amount = rate_limits.PROFILE_UPLOADS.amount
+        raise ValidationError(f"At most {amount} files a minute. Try again in {seconds_left} s.")
     with _on_disk(upload) as path:
         try:
             facts = _facts(path, kind)
@@ -65,31 +72,6 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
             logger.exception("The prober failed on an upload for a profile.")
             raise ValidationError(_TROUBLE) from None
         return uploads.store(user=user, kind=kind, path=path, facts=facts, by=by)
-
-
-def card(asset: Asset) -> bytes:
-    """Return the picture as a PNG, for messengers; made once. Raises StorageFailed, InvalidMedia, ProberFailed."""
-    bucket, key = cast("Bucket", uploads.bucket()), uploads.card_key_of(asset.path)
-    try:
-        with bucket.fetched(key) as path:
-            return path.read_bytes()
-    except ObjectMissing:
-        with bucket.fetched(uploads.key_of(asset.path)) as path:
-            content = probing.render(path, media.BY_MIME[asset.mime], as_="PNG").content
-        bucket.keep_bytes(key, content, mime=media.PNG.mime)
-        return content
-
-
-def _count(user: User) -> None:
-    """Count an upload. Raises ValidationError, with a sentence."""
-    try:
-        seconds_left = limits.hit(rate_limits.PROFILE_UPLOADS.of(user.pk))
-    except LimitsUnavailable:
-        logger.exception("The limit store does not answer.")
-        raise ValidationError(_TROUBLE) from None
-    if seconds_left:
-        amount = rate_limits.PROFILE_UPLOADS.amount
-        raise ValidationError(f"At most {amount} files a minute. Try again in {seconds_left} s.")
 
 
 @contextlib.contextmanager

@@ -52,15 +52,10 @@ class SectionForm(RowForm):
             if (field := _field_of(part, profile)) is not None:
                 self.fields[name] = field
                 self.initial[name] = self.config.get(key, part.default)
-        if "skills" in self.parts:
-            self._add_skills()
-
-    def _add_skills(self) -> None:
-        stored = self._skills()
-        for group in SKILL_GROUPS:
+        for group in SKILL_GROUPS if "skills" in self.parts else ():
             label = f"Skills: {GROUP_NAMES[group].lower()}"
             self.fields[group] = CommaListField(SKILL_NAMES, label=label, help_text="With commas between them.")
-            self.initial[group] = stored.get(group, [])
+            self.initial[group] = self._skills().get(group, [])
 
     def _skills(self) -> dict[str, Any]:
         stored = self.config.get("skills", {})

@@ -1,122 +1,39 @@
-"""The form of the settings objects, made from the table of settings: labels, and one widget for each kind of rule."""
+"""The form of the settings objects, made from the table of settings: one widget for each kind of rule, and the words
+of settings.toml."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
 
-from accounts.models import User
 from dashboard import versions
-from dashboard.profile.forms import written
+from dashboard.profile.forms import ColumnsForm
 from dashboard.versions import VersionField
 from lookup.models import Profile
 from lookup.shapes import settings_schema
 from lookup.shapes.settings_schema import FIELDS, Field
 from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 
-# Titles of the settings objects, by group, in the order of the page.
-GROUPS = {
-    "Page": {
-        "colorsSettings": "Colors",
-        "cardSettings": "Card",
-        "textSettings": "Text",
-        "backgroundSettings": "Background",
-        "cursorSettings": "Cursor",
-    },
-    "Top of the page": {
-        "avatarSettings": "Picture",
-        "usernameSettings": "Username",
-        "typewriterSettings": "Typewriter",
-        "presenceSettings": "Live presence",
-    },
-    "What the page lists": {"badgesSettings": "Badges", "linksSettings": "Links", "audioSettings": "Audio player"},
-    "Sections": {"aboutMeSettings": "About me", "skillsSettings": "Skills", "projectsSettings": "Projects"},
-    "Visitors": {"viewsSettings": "Views", "feedbackSettings": "Likes and dislikes", "commentsSettings": "Comments"},
-    "Opening and title": {
-        "enterSettings": "Before the page opens",
-        "animationSettings": "Animation",
-        "titleSettings": "Browser title",
-        "metadataSettings": "Previews in messengers and search",
-    },
-}
-TITLES = {key: title for titles in GROUPS.values() for key, title in titles.items()}
-# The settings that our page shows; all other ones are for API clients.
-ON_PAGE = {
-    "badgesSettings": ("monochrome",),
-    "linksSettings": ("enabled", "monochrome"),
-    "colorsSettings": (
-        *("accentColor", "textColor", "backgroundColor", "primaryColor", "secondaryColor", "gradient", "gradientAngle"),
-    ),
-    "cardSettings": ("blur", "opacity", "border", "borderColor", "borderWidth", "borderRadius"),
-    "usernameSettings": ("enabled", "effect"),
-    "avatarSettings": ("enabled", "mirrorChat"),
-    "audioSettings": ("player",),
-    "typewriterSettings": ("enabled", "descriptions"),
-    "metadataSettings": ("title", "description", "color"),
-    "presenceSettings": (*("enabled", "status", "decoration", "clan", "badges", "image", "details", "left", "right"),),
-    "aboutMeSettings": ("enabled",),
-    "skillsSettings": ("enabled",),
-    "projectsSettings": ("title", "description"),
-    "viewsSettings": ("enabled",),
-    "feedbackSettings": ("enabled",),
-    "commentsSettings": ("enabled",),
-}
-LABELS = {
-    "linksSettings.enabled": "Show links",
-    "usernameSettings.enabled": "Show the username",
-    "avatarSettings.enabled": "Show the picture",
-    "avatarSettings.mirrorChat": "Show the picture of my linked chat account",
-    "audioSettings.player": "Show the player",
-    "presenceSettings.enabled": "Show my presence",
-    "presenceSettings.left": "Text on the left",
-    "presenceSettings.right": "Text on the right",
-    "aboutMeSettings.enabled": "Show sections about me",
-    "skillsSettings.enabled": "Show skills",
-    "viewsSettings.enabled": "Show how many people have seen the page",
-    "feedbackSettings.enabled": "Show likes and dislikes",
-    "commentsSettings.enabled": "Show comments",
-    "typewriterSettings.enabled": "Type the descriptions out",
-    "typewriterSettings.speed": "Pause between letters (ms)",
-    "typewriterSettings.deleteSpeed": "Pause between letters when deleting (ms)",
-    "typewriterSettings.delay": "Pause before deleting (ms)",
-    "titleSettings.animated": "Move the title",
-    "backgroundSettings.effectSettings": "Settings of the effect",
-    "colorsSettings.gradient": "Gradient from the primary to the secondary color",
-    "colorsSettings.gradientAngle": "Angle of the gradient (degrees)",
-}
-_WORDS = {
-    "customization": "Own look",
-    "borderCustomization": "Own border",
-    "color": "Color",
-    "borderWidth": "Width of the border (pixels)",
-    "borderRadius": "Radius of the corners (pixels)",
-    "borderOpacity": "Opacity of the border (%)",
-    "opacity": "Opacity (%)",
-    "glowStrength": "Strength of the glow (%)",
-    "blur": "Blur (pixels)",
-}
-HELP = {
-    "badgesSettings.monochrome": "All badges in one color, whatever each of them says.",
-    "usernameSettings.enabled": "Below the display name.",
-    "avatarSettings.decoration": "The name or the address of a frame.",
-    "avatarSettings.mirrorChat": "It changes whenever you change it there. The picture under Media is not shown then.",
-    "presenceSettings.enabled": "What you do now, from the chat platform. Off: the page hides it.",
-    "metadataSettings.color": "Of the bar beside the preview, and of the browser's frame on phones.",
-    "enterSettings.text": "What visitors press before they see the page.",
-}
+_WORDS = tomllib.loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+OBJECTS = {key: words for keys in _WORDS["groups"].values() for key, words in keys.items()}
+TITLES: dict[str, str] = {key: words["title"] for key, words in OBJECTS.items()}
+ON_PAGE: dict[str, list[str]] = {key: words["on_page"] for key, words in OBJECTS.items() if "on_page" in words}
 
 
 def label_of(key: str, name: str) -> str:
     """Return the name in words: `accentColor` is "Accent color"."""
     words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name)
-    return LABELS.get(f"{key}.{name}") or _WORDS.get(name) or words[:1].upper() + words[1:]
+    label: str | None = OBJECTS[key].get("labels", {}).get(name) or _WORDS["labels"].get(name)
+    return label or words[:1].upper() + words[1:]
 
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -151,7 +68,7 @@ class LinesField(forms.CharField):
         return _lines(data) != _lines(self.prepare_value(initial))
 
 
-class PairsField(forms.CharField):
+class PairsField(LinesField):
     """An object of plain values, `name = value` on each line; a value is JSON, or else a text."""
 
     def prepare_value(self, value: Any) -> Any:
@@ -161,16 +78,13 @@ class PairsField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         found: Json = {}
-        for number, line in enumerate(str(super().to_python(value)).splitlines(), start=1):
+        for number, line in enumerate(str(forms.CharField.to_python(self, value)).splitlines(), start=1):
             if line.strip():
                 name, equals, text = (part.strip() for part in line.partition("="))
                 if not equals:
                     raise ValidationError(f"Line {number}: write a name, = and a value.")
                 found[name] = _scalar(text)
         return found
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return _lines(data) != _lines(self.prepare_value(initial))
 
 
 def _lines(text: Any) -> list[str]:
@@ -187,19 +101,16 @@ def _scalar(text: str) -> Any:
 
 def _form_field(field: Field) -> forms.Field:
     rule = field.rule
-    said: Json = {
-        "label": label_of(field.key, field.name),
-        "help_text": HELP.get(field_name(field), ""),
-        "required": False,
-    }
+    help_text: str = OBJECTS[field.key].get("help", {}).get(field.name, "")
+    said: Json = {"label": label_of(field.key, field.name), "help_text": help_text, "required": False}
     match rule:
         case Boolean():
             return forms.BooleanField(**said)
         case Number():
-            said["help_text"] = said["help_text"] or f"{rule.minimum} to {rule.maximum}; empty: {field.default}."
-            return NumberField(min_value=rule.minimum, max_value=rule.maximum, step_size=None, **said)
+            said["help_text"] = help_text or f"{rule.minimum} to {rule.maximum}; empty: {field.default}."
+            return NumberField(min_value=rule.minimum, max_value=rule.maximum, **said)
         case Color():
-            said["help_text"] = said["help_text"] or "Such as #1b5e4b; empty: the color of the theme."
+            said["help_text"] = help_text or "Such as #1b5e4b; empty: the color of the theme."
             widget = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
             return forms.CharField(max_length=9, widget=widget, **said)
         case Text(choices=(_, *_)):
@@ -245,16 +156,16 @@ class Group:
         return any(part.is_refused for part in self.parts)
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(ColumnsForm, forms.Form):
     """Every setting. A setting that the user does not change stays exactly as it is stored."""
 
     version = VersionField()
 
-    def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, instance: Profile, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.profile = profile
-        self.stored = settings_schema.filled(profile.settings)
-        self.initial["version"] = versions.of(profile.updated_at)
+        self.profile = instance
+        self.stored = settings_schema.filled(instance.settings)
+        self.initial["version"] = versions.of(instance.updated_at)
         for field in FIELDS:
             self.fields[field_name(field)] = _form_field(field)
             self.initial[field_name(field)] = self.stored[field.key][field.name]
@@ -277,8 +188,7 @@ class SettingsForm(forms.Form):
             name = field_name(field)
             if name in self.changed_data and name in self.cleaned_data:
                 value = self.cleaned_data[name]
-                is_default = value is None or (value == "" and isinstance(field.rule, Number))
-                settings[field.key][field.name] = copy.copy(field.default) if is_default else value
+                settings[field.key][field.name] = copy.copy(field.default) if value is None else value
         return settings
 
     def typed(self) -> Profile:
@@ -287,15 +197,14 @@ class SettingsForm(forms.Form):
         changed.settings = settings_schema.validated(self.chosen())
         return changed
 
-    def write(self, *, by: User) -> bool:
-        """Save the values. Return False if they were refused; the form has the errors."""
-        return written(self, self.profile, {"settings": self.chosen()}, by=by)
+    def columns(self) -> Json:
+        return {"settings": self.chosen()}
 
     def groups(self) -> list[Group]:
         """Return the settings that our page shows, in its order."""
         made = [
             Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE])
-            for title, keys in GROUPS.items()
+            for title, keys in _WORDS["groups"].items()
         ]
         return [group for group in made if group.parts]
 
@@ -317,8 +226,3 @@ class SettingsForm(forms.Form):
             is_refused=any(field.errors for field in bound),
             is_changed=any(field.name in stored for field in fields),
         )
-
-
-def without(profile: Profile, key: str) -> Json:
-    """Return the stored settings of the profile with the defaults for one key."""
-    return {name: value for name, value in profile.settings.items() if name != key}

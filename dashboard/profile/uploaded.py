@@ -16,10 +16,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 
-from dashboard.profile import media
-from imagehost import delivery
+from imagehost import delivery, media
 from imagehost.delivery import AnyResponse, Content
-from imagehost.storing.storage import Bucket
+from imagehost.examining import probing
+from imagehost.storing.storage import Bucket, ObjectMissing
 from lookup.editing import uploads
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN
@@ -45,7 +45,15 @@ def card(request: HttpRequest, path: str) -> AnyResponse:
 
     A picture in another store is shown from there, as it is. 2 queries.
     """
-    return delivery.answer(request, lambda: _found_card(request, path), headers=_HEADERS)
+
+    def found() -> AnyResponse:
+        response = _found(request, path, _card)
+        kept_elsewhere = Asset.objects.filter(path=path, size__isnull=True, mime__in=CARD_TYPES)
+        if response.status_code == 404 and _PATH.fullmatch(path) and kept_elsewhere.exists():
+            return HttpResponseRedirect(addresses.upload(path), headers={"Cache-Control": DEMO_CACHING})
+        return response
+
+    return delivery.answer(request, found, headers=_HEADERS)
 
 
 def _found(request: HttpRequest, path: str, answer: Callable[[HttpRequest, Asset], AnyResponse]) -> AnyResponse:
@@ -53,14 +61,6 @@ def _found(request: HttpRequest, path: str, answer: Callable[[HttpRequest, Asset
         return delivery.not_found()
     asset = Asset.objects.filter(path=path, size__isnull=False).first()
     return _demo(path) if asset is None else answer(request, asset)
-
-
-def _found_card(request: HttpRequest, path: str) -> AnyResponse:
-    response = _found(request, path, _card)
-    kept_elsewhere = Asset.objects.filter(path=path, size__isnull=True, mime__in=CARD_TYPES)
-    if response.status_code == 404 and _PATH.fullmatch(path) and kept_elsewhere.exists():
-        return HttpResponseRedirect(addresses.upload(path), headers={"Cache-Control": DEMO_CACHING})
-    return response
 
 
 def _demo(path: str) -> HttpResponse:
@@ -90,12 +90,21 @@ def _content(request: HttpRequest, asset: Asset) -> AnyResponse:
 
 
 def _card(request: HttpRequest, asset: Asset) -> HttpResponse:
+    """Answer with the PNG, which is made once. Raises StorageFailed, InvalidMedia, ProberFailed."""
     if asset.mime not in CARD_TYPES:
         return delivery.not_found()
     etag = quote_etag(f"{asset.pk}-card")
     response = get_conditional_response(request, etag)
     if response is None:
-        response = HttpResponse(media.card(asset), content_type="image/png", headers={"Content-Disposition": "inline"})
+        bucket, key = cast("Bucket", uploads.bucket()), uploads.card_key_of(asset.path)
+        try:
+            with bucket.fetched(key) as path:
+                png = path.read_bytes()
+        except ObjectMissing:
+            with bucket.fetched(uploads.key_of(asset.path)) as path:
+                png = probing.render(path, media.BY_MIME[asset.mime], as_="PNG").content
+            bucket.keep_bytes(key, png, mime=media.PNG.mime)
+        response = HttpResponse(png, content_type="image/png", headers={"Content-Disposition": "inline"})
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = CACHING
     return response

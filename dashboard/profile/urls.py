@@ -11,7 +11,7 @@ from dashboard.profile.kinds import KINDS
 
 
 class RowIdConverter(StringConverter):
-    """The id of a row of a list."""
+    """The id of a row of a list, or of an alias's profile."""
 
     regex = "[0-9a-f]{32}"
 
@@ -43,11 +43,11 @@ def _pages_of(kind: str) -> list[URLPattern]:
 
 _of_sections = {"kind": "sections"}
 urlpatterns = [
-    path("", views.own_fields, name="profile_editor"),
-    path("preview/", views.preview_fields, name="profile_preview"),
+    path("", views.edit, {"page": "profile_editor"}, name="profile_editor"),
+    path("preview/", views.preview, {"page": "profile_editor"}, name="profile_preview"),
     path("preview/saved/", views.preview_saved, name="profile_preview_saved"),
-    path("appearance/", views.appearance, name="profile_appearance"),
-    path("appearance/preview/", views.preview_appearance, name="profile_appearance_preview"),
+    path("appearance/", views.edit, {"page": "profile_appearance"}, name="profile_appearance"),
+    path("appearance/preview/", views.preview, {"page": "profile_appearance"}, name="profile_appearance_preview"),
     path("appearance/<slug:key>/reset/", views.reset_appearance, name="profile_appearance_reset"),
     path("media/", views.media, name="profile_media"),
     path("media/mirror/", views.mirror_chat, name="profile_media_mirror"),
@@ -60,7 +60,7 @@ urlpatterns = [
     path("transfer/export/", views.export, name="profile_export"),
     path("transfer/check/", views.check_import, name="profile_import_check"),
     path("transfer/import/", views.restore_import, name="profile_import"),
-    path("sections/add/<str:type>/", content_views.add_of_type, _of_sections, name="profile_sections_add_type"),
+    path("sections/add/<str:type>/", content_views.add, _of_sections, name="profile_sections_add_type"),
     path("sections/<row_id:pk>/entries/", content_views.entries, _of_sections, name="profile_section_entries"),
     path(
         "sections/<row_id:pk>/entries/<str:act>/",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -16,9 +15,9 @@ from accounts.http import SignedInRequest
 from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm
-from dashboard.profile import editing, import_preview, settings_form
+from dashboard.profile import editing, import_preview
 from dashboard.profile.forms import PLACES, ConfirmForm, ImportForm, MediaForm, Place, PrivacyForm, ProfileForm
-from dashboard.profile.settings_form import SettingsForm, without
+from dashboard.profile.settings_form import TITLES, SettingsForm
 from infrastructure.requests import content_security
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB
@@ -30,25 +29,39 @@ from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
 
+# The forms of the profile's own columns: by the name of their page, with its title and template.
+FORMS: dict[str, tuple[type[ProfileForm | SettingsForm], str, str]] = {
+    "profile_editor": (ProfileForm, "Profile", "fields"),
+    "profile_appearance": (SettingsForm, "Appearance", "appearance"),
+}
 
-@access.signed_in
+
 @editing.of_profile
 @access.form_page
-def own_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    form = ProfileForm(request.POST or None, instance=profile)
-    return _edited(request, form, "profile_editor", "Profile", "dashboard/profile/fields.html")
+def edit(request: SignedInRequest, profile: Profile, page: str) -> HttpResponse:
+    """Save a valid form and show it again; otherwise explain its errors. The preview is in a frame."""
+    form_class, title, template = FORMS[page]
+    form = form_class(request.POST or None, instance=profile)
+    if form.is_valid() and form.write(by=request.user):
+        messages.success(request, "Profile saved.")
+        return redirect(editing.url_of(profile, page))
+    policy = content_security.header(has_frames=True)
+    return editing.page(request, form.profile, f"profile/{template}", title, policy=policy, form=form)
 
 
-@access.signed_in
 @editing.of_profile
 @xframe_options_sameorigin
 @require_POST
-def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """Show the page as it would be with the typed values; nothing is saved."""
-    return _preview_of_form(request, ProfileForm(request.POST, instance=profile))
+def preview(request: SignedInRequest, profile: Profile, page: str) -> HttpResponse:
+    """Show the public page as it would be with the typed values; nothing is saved."""
+    form = FORMS[page][0](request.POST, instance=profile)
+    if form.is_valid():
+        return _preview(request, form.typed())
+    response = render(request, "dashboard/profile/preview_refused.html", {"form": form})
+    response.headers[content_security.HEADER] = content_security.header(is_framed=True)
+    return response
 
 
-@access.signed_in
 @editing.of_profile
 @xframe_options_sameorigin
 @require_safe
@@ -57,63 +70,25 @@ def preview_saved(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _preview(request, profile, is_saved=True)
 
 
-@access.signed_in
-@editing.of_profile
-@access.form_page
-def appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    form = SettingsForm(request.POST or None, profile=profile)
-    return _edited(request, form, "profile_appearance", "Appearance", "dashboard/profile/appearance.html")
-
-
-@access.signed_in
-@editing.of_profile
-@xframe_options_sameorigin
-@require_POST
-def preview_appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    """Show the page as it would be with the typed values; nothing is saved."""
-    return _preview_of_form(request, SettingsForm(request.POST, profile=profile))
-
-
-@access.signed_in
 @editing.of_profile
 @access.form_page
 def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> HttpResponse:
-    if key not in settings_schema.KEYS:
+    if key not in TITLES:
         raise Http404
-    title, back_url = settings_form.TITLES[key], editing.url_of(profile, "profile_appearance")
+    title, back_url = TITLES[key], editing.url_of(profile, "profile_appearance")
     if request.method == "POST":
-        profiles.change(profile=profile, values={"settings": without(profile, key)}, by=request.user)
+        settings = {name: value for name, value in profile.settings.items() if name != key}
+        profiles.change(profile=profile, values={"settings": settings}, by=request.user)
         messages.success(request, f"{title}: reset to the defaults.")
         return redirect(back_url)
     effects = ["Every setting under this title goes back to its default."]
     return confirm(request, f"Reset “{title}”?", effects, "Reset", back_url=back_url)
 
 
-def _edited(
-    request: SignedInRequest, form: ProfileForm | SettingsForm, page: str, title: str, template: str
-) -> HttpResponse:
-    """Save a valid form and return to `page`, the name of its URL; otherwise show the form, with the preview in a
-    frame."""
-    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
-        messages.success(request, "Profile saved.")
-        return redirect(editing.url_of(form.profile, page))
-    response = render(request, template, {"profile": form.profile, "page_title": title, "form": form})
-    response.headers[content_security.HEADER] = content_security.header(has_frames=True)
-    return response
-
-
 def _preview(request: SignedInRequest, profile: Profile, *, is_saved: bool = False) -> HttpResponse:
     page = page_context.preview(profile, timezone.now())
     response = render(request, "dashboard/profile/preview.html", {"page": page, "is_saved": is_saved})
     response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
-    return response
-
-
-def _preview_of_form(request: SignedInRequest, form: ProfileForm | SettingsForm) -> HttpResponse:
-    if form.is_valid():
-        return _preview(request, form.typed())
-    response = render(request, "dashboard/profile/preview_refused.html", {"form": form})
-    response.headers[content_security.HEADER] = content_security.header(is_framed=True)
     return response
 
 
@@ -141,23 +116,12 @@ class Card:
         return ", ".join(parts)
 
 
-def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
-    """Return one for each place; `refused` replaces the empty form of its own place. 1 query."""
-    assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
-    forms = {place: MediaForm(profile=profile, place=place) for place in PLACES}
-    if refused:
-        forms[refused.place] = refused
-    return [Card(PLACES[name], assets.get(getattr(profile, f"{name}_id")), form) for name, form in forms.items()]
-
-
-@access.signed_in
 @editing.of_profile
 @require_safe
 def media(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _media_page(request, profile)
 
 
-@access.signed_in
 @editing.of_profile
 @access.form_page
 def upload_file(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
@@ -173,7 +137,6 @@ def upload_file(request: SignedInRequest, profile: Profile, place: str) -> HttpR
     return _media_page(request, profile, form)
 
 
-@access.signed_in
 @editing.of_profile
 @access.form_page
 def remove_file(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
@@ -188,7 +151,6 @@ def remove_file(request: SignedInRequest, profile: Profile, place: str) -> HttpR
     return confirm(request, f"Remove “{title}”?", effects, "Remove", back_url=back_url)
 
 
-@access.signed_in
 @editing.of_profile
 @require_POST
 def mirror_chat(request: SignedInRequest, profile: Profile) -> HttpResponse:
@@ -201,26 +163,28 @@ def mirror_chat(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 
 def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm | None = None) -> HttpResponse:
-    """Show the files, with the refused form in its place."""
+    """Show the files; `refused` replaces the empty form of its own place. 3 queries."""
+    assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
+    forms = {place: MediaForm(profile=profile, place=place) for place in PLACES}
+    if refused:
+        forms[refused.place] = refused
     used = uploads.used_by(request.user)
-    chat_accounts = LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT)
-    context: dict[str, Any] = {
-        "profile": profile,
-        "page_title": "Media",
-        "cards": _cards(profile, refused),
-        "used": used,
-        "quota": uploads.QUOTA,
-        "used_in_words": f"{used / uploads.MIB:.1f} of {uploads.QUOTA // uploads.MIB} MB",
-        "is_chat_picture_shown": settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"],
-        "is_chat_linked": chat_accounts.exists(),
-    }
-    response = render(request, "dashboard/profile/media.html", context)
     sources = url_policy.media_sources()
-    response.headers[content_security.HEADER] = content_security.header(images=sources, media=sources)
-    return response
+    return editing.page(
+        request,
+        profile,
+        "profile/media",
+        "Media",
+        policy=content_security.header(images=sources, media=sources),
+        cards=[Card(PLACES[name], assets.get(getattr(profile, f"{name}_id")), form) for name, form in forms.items()],
+        used=used,
+        quota=uploads.QUOTA,
+        used_in_words=f"{used / MIB:.1f} of {uploads.QUOTA // MIB} MB",
+        is_chat_picture_shown=settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"],
+        is_chat_linked=LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT).exists(),
+    )
 
 
-@access.signed_in
 @editing.of_main_profile
 @access.form_page
 def privacy(request: SignedInRequest, profile: Profile) -> HttpResponse:
@@ -231,21 +195,18 @@ def privacy(request: SignedInRequest, profile: Profile) -> HttpResponse:
         profiles.set_public_access(user=request.user, is_public=is_public, by=request.user)
         messages.success(request, "Your profile is public." if is_public else "Your profile is private.")
         return redirect("profile_privacy")
-    context = {"profile": profile, "page_title": "Privacy", "form": form}
-    return render(request, "dashboard/profile/privacy.html", context)
+    return editing.page(request, profile, "profile/privacy", "Privacy", form=form)
 
 
 MAX_SHOWN = 100  # problems
 
 
-@access.signed_in
 @editing.of_main_profile
 @require_safe
 def transfer(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _transfer_page(request, profile, ImportForm())
 
 
-@access.signed_in
 @editing.of_main_profile
 @require_safe
 def export(request: SignedInRequest, profile: Profile) -> HttpResponse:
@@ -255,7 +216,6 @@ def export(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return HttpResponse(line + b"\n", content_type="application/json", headers=headers)
 
 
-@access.signed_in
 @editing.of_main_profile
 @access.form_page
 def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
@@ -273,7 +233,6 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _import_page(request, profile, text, outcome)
 
 
-@access.signed_in
 @editing.of_main_profile
 @access.form_page
 def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
@@ -299,27 +258,23 @@ def _import_page(
     request: SignedInRequest, profile: Profile, text: str, outcome: own.Outcome, *, is_outdated: bool = False
 ) -> HttpResponse:
     """Show what the text would change, with the form that confirms exactly that."""
-    context = {
-        "profile": profile,
-        "page_title": "Check the import",
-        "form": ConfirmForm(initial={"text": text, "digest": outcome.changes.digest}),
-        "preview": import_preview.of(outcome.changes),
-        "is_empty": outcome.changes.is_empty,
-        "notes": outcome.notes,
-        "is_outdated": is_outdated,
-    }
-    return render(request, "dashboard/profile/import.html", context)
+    return editing.page(
+        request,
+        profile,
+        "profile/import",
+        "Check the import",
+        form=ConfirmForm(initial={"text": text, "digest": outcome.changes.digest}),
+        preview=import_preview.of(outcome.changes),
+        is_empty=outcome.changes.is_empty,
+        notes=outcome.notes,
+        is_outdated=is_outdated,
+    )
 
 
 def _transfer_page(
     request: SignedInRequest, profile: Profile, form: ImportForm, refused: LineRefused | None = None
 ) -> HttpResponse:
     problems = refused.problems if refused else []
-    context = {
-        "profile": profile,
-        "page_title": "Export and import",
-        "form": form,
-        "problems": problems[:MAX_SHOWN],
-        "more": max(len(problems) - MAX_SHOWN, 0),
-    }
-    return render(request, "dashboard/profile/transfer.html", context)
+    more = max(len(problems) - MAX_SHOWN, 0)
+    title, shown = "Export and import", problems[:MAX_SHOWN]
+    return editing.page(request, profile, "profile/transfer", title, form=form, problems=shown, more=more)

@@ -8,13 +8,12 @@ from datetime import date, datetime, timedelta
 from typing import Self
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts import audit
 from accounts.http import SignedInRequest, single_parameter
-from dashboard import access, charts
+from dashboard import charts
 from dashboard.charts import Chart
 from dashboard.profile import editing, kinds
 from lookup.models import Profile
@@ -54,7 +53,7 @@ class Figures:
         clicks = daily_counts.clicks_by_day(profile, days[0], link.id if link else "")
         hosts = daily_counts.views_by_host(profile, days[0], MOST_HOSTS)
         counted = [Day(day, views.get(day, 0), clicks.get(day, 0)) for day in days]
-        return cls(length, counted, [(host_name(host), count) for host, count in hosts], links, link)
+        return cls(length, counted, [(HOST_NAMES.get(host, host), count) for host, count in hosts], links, link)
 
     @property
     def views(self) -> int:
@@ -64,30 +63,7 @@ class Figures:
     def clicks(self) -> int:
         return sum(day.clicks for day in self.days)
 
-    @property
-    def views_text(self) -> str:
-        """Return the number with separate thousands."""
-        return f"{self.views:,}"
-
-    @property
-    def clicks_text(self) -> str:
-        return f"{self.clicks:,}"
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.views and not self.links
-
-    @property
-    def newest_first(self) -> list[Day]:
-        return self.days[::-1]
-
-    def views_chart(self) -> Chart:
-        return self._chart("Views", [day.views for day in self.days])
-
-    def clicks_chart(self) -> Chart:
-        return self._chart("Clicks", [day.clicks for day in self.days])
-
-    def _chart(self, name: str, numbers: list[int]) -> Chart:
+    def chart(self, name: str, numbers: list[int]) -> Chart:
         labels = [f"{day.day:%-d %b}" for day in self.days]
         return charts.stacked({name: numbers}, labels, label_every=self.length // 6)
 
@@ -98,54 +74,42 @@ def days_until(now: datetime, length: int) -> list[date]:
     return [today - timedelta(days=number) for number in reversed(range(length))]
 
 
-def host_name(host: str) -> str:
-    return HOST_NAMES.get(host, host)
-
-
-def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str, ...]]:
-    """Return a row for each day and host, and for each day and link. 2 queries."""
-    found = daily_counts.everything(profile, days_until(now, length)[0])
-    rows = [
-        (
-            day.isoformat(),
-            kind,
-            host_name(source) if kind == "view" else str(audit.spreadsheet_cell(source)),
-            str(count),
-        )
-        for day, kind, source, count in found
-    ]
-    return [("day", "kind", "source", "count"), *rows]
-
-
-@access.signed_in
 @editing.of_profile
 @require_safe
 def show(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """Show the figures. 4 queries plus the editor's."""
     link_id = single_parameter(request.GET, "link") or ""
     figures = Figures.of(profile, _length(request), link_id, timezone.now())
-    context = {
-        "profile": profile,
-        "page_title": "Visitors",
-        "figures": figures,
-        "periods": PERIODS,
-        "columns": ("Views", "Clicks"),
-        "page_url": kinds.page_address(profile),
-        "days_kept": daily_counts.KEPT.days,
-    }
-    return render(request, "dashboard/profile/visitors.html", context)
+    return editing.page(
+        request,
+        profile,
+        "profile/visitors",
+        "Visitors",
+        figures=figures,
+        views_text=f"{figures.views:,}",
+        clicks_text=f"{figures.clicks:,}",
+        views_chart=figures.chart("Views", [day.views for day in figures.days]),
+        clicks_chart=figures.chart("Clicks", [day.clicks for day in figures.days]),
+        periods=PERIODS,
+        columns=("Views", "Clicks"),
+        page_url=kinds.page_address(profile),
+        days_kept=daily_counts.KEPT.days,
+    )
 
 
-@access.signed_in
 @editing.of_profile
 @require_safe
 def download(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """Return a row for each day and host, and for each day and link. 2 queries plus the profile's."""
     length, now = _length(request), timezone.now()
-    rows = rows_of_csv(profile, length, now)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     name = f"visitors-{kinds.page_address(profile).strip('/')}-{now:%Y-%m-%d}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    csv.writer(response).writerows(rows)
+    rows = csv.writer(response)
+    rows.writerow(("day", "kind", "source", "count"))
+    for day, kind, source, count in daily_counts.everything(profile, days_until(now, length)[0]):
+        words = HOST_NAMES.get(source, source) if kind == "view" else audit.spreadsheet_cell(source)
+        rows.writerow((day.isoformat(), kind, words, count))
     return response
 
 

@@ -154,15 +154,6 @@ def test_the_axis_has_round_numbers_up_to_the_highest_bar(highest: int, ticks: l
     assert charts.ticks_for(highest) == ticks
 
 
-def test_bars_stand_upon_one_another_inside_the_drawing() -> None:
-    chart = charts.stacked({"a": [1, 0, 4], "b": [1, 0, 6]}, ["x", "y", "z"], label_every=2)
-    assert [(bar.series, bar.height) for bar in chart.bars] == [(0, 18.2), (1, 18.2), (0, 72.8), (1, 109.2)]
-    tallest = chart.bars[-1]
-    assert tallest.y == charts.TOP
-    assert all(bar.x >= charts.LEFT and bar.x + bar.width <= chart.right for bar in chart.bars)
-    assert [label.text for label in chart.labels] == ["x", "z"]
-
-
 def test_bars_lines_and_labels_have_these_places() -> None:
     chart = charts.stacked({"a": [1, 0, 4], "b": [1, 0, 6]}, ["x", "y", "z"], label_every=2)
     assert chart.paths == [

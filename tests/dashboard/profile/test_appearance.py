@@ -68,7 +68,7 @@ def typed(form: dict[str, Any], *fields: Field) -> dict[str, Any]:
 @functools.cache
 def untouched_form() -> dict[str, Any]:
     """What a browser sends of the form of a new profile."""
-    empty = SettingsForm(profile=Profile())
+    empty = SettingsForm(instance=Profile())
     values = {"version": "0"} | {name: empty[name].value() for name in BY_NAME}
     return {name: "on" if value is True else str(value) for name, value in values.items() if value is not False}
 
@@ -87,7 +87,9 @@ def test_the_page_has_a_part_for_each_of_the_22_keys(signed_in: Client) -> None:
     assert len(KEYS) == 22
     assert len({part.id for part in parts}) == len(parts)
     assert sorted(field.name for part in parts for field in part.fields) == sorted(BY_NAME)
-    assert set(settings_form.LABELS) | set(settings_form.HELP) <= set(BY_NAME)
+    for key, words in settings_form.OBJECTS.items():
+        for name in (*words.get("on_page", ()), *words.get("labels", ()), *words.get("help", ())):
+            assert f"{key}.{name}" in BY_NAME
 
 
 def test_every_setting_goes_from_the_form_to_the_lookup_and_back(
@@ -194,7 +196,7 @@ def wrong_values(field: Field) -> dict[str, str]:
 def test_a_value_that_breaks_its_rule_is_refused_at_its_field(sentence: str) -> None:
     fields = [field for field in FIELDS if sentence in wrong_values(field)]
     wrong = {field_name(field): wrong_values(field)[sentence] for field in fields}
-    form = SettingsForm(untouched_form() | wrong, profile=Profile())
+    form = SettingsForm(untouched_form() | wrong, instance=Profile())
     assert not form.is_valid()
     assert sorted(form.errors) == sorted(wrong)
     assert [errors for errors in form.errors.values() if sentence not in errors[0]] == []

@@ -73,7 +73,7 @@ def test_a_profile_that_is_deleted_meanwhile_is_not_found(
 ) -> None:
     gone = Profile.objects.select_related("user").get(pk=profile.pk)
     Profile.objects.filter(pk=profile.pk).delete()
-    monkeypatch.setattr(editing, "_profile_of", lambda user, profile_id: gone)
+    monkeypatch.setattr(editing, "get_object_or_404", lambda rows, **wanted: gone)
     typed = {"mirror": "on", "title": "Mine", "url": "https://ada.example/"}
     answer = signed_in.post(f"/dashboard/profile/{path}", typed)
     assert answer.status_code == (200 if path == "" else 404)  # a form of its own says so
