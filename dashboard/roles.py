@@ -88,7 +88,8 @@ def create(*, is_exact: bool) -> list[Change]:
 
     Raises ValidationError: the database lacks a permission.
     """
-    names = {f"{row.content_type.app_label}.{row.codename}": row for row in _all_permissions()}
+    known = Permission.objects.select_related("content_type").order_by("pk")
+    names = {f"{row.content_type.app_label}.{row.codename}": row for row in known}
     return [_complete(role, names, is_exact=is_exact) for role in ROLES]
 
 
@@ -112,7 +113,3 @@ def _complete(role: Role, names: dict[str, Permission], *, is_exact: bool) -> Ch
         verb = "role:created" if is_new else "role:changed"
         audit.record(verb, by=None, on=group, added=change.added, removed=change.removed)
     return change
-
-
-def _all_permissions() -> list[Permission]:
-    return list(Permission.objects.select_related("content_type").order_by("pk"))

@@ -36,6 +36,14 @@ LABELS = {
 }
 _SAMPLES = ("sh", "python", "js")
 _CHOICES, _END = ":::choices ", ":::"
+# The HTML of tokens whose tags have a class or a frame of ours.
+_TAGS = {
+    "table_close": "</table></div>\n",
+    "th_open": '<th scope="col">',
+    "bullet_list_open": '<ul class="bullets">\n',
+    "ordered_list_open": '<ol class="steps">\n',
+    "choices_close": "</div></fieldset>\n",
+}
 _ERROR = re.compile(r'\{"error":"([^"]+)"')  # the second cell in a table of errors
 MAX_CONTENTS = 30  # entries of "On this page"; with more, headings of the third level are left out
 
@@ -68,14 +76,10 @@ def rendered(markdown: str) -> Rendered:
     _mark_choices(tokens)
     lead, *sections = _split(tokens)
     html = "".join(_section(section) for section in sections)
-    return Rendered(SafeString(_html(lead)), SafeString(html), _contents(headings, tokens))
-
-
-def _contents(headings: list[Heading], tokens: list[Token]) -> tuple[Heading, ...]:
-    """Return headings of the second and third level, except choices."""
     choices = {str(token.attrs["id"]) for token in tokens if token.type == "heading_open" and "choice" in token.meta}
-    found = [each for each in headings if each.level in (2, 3) and each.anchor not in choices]
-    return tuple(each for each in found if each.level == 2 or len(found) <= MAX_CONTENTS)
+    listed = [each for each in headings if each.level in (2, 3) and each.anchor not in choices]
+    listed = [each for each in listed if each.level == 2 or len(listed) <= MAX_CONTENTS]
+    return Rendered(SafeString(_html(lead)), SafeString(html), tuple(listed))
 
 
 def _split(tokens: list[Token]) -> list[list[Token]]:
@@ -146,11 +150,12 @@ class PageRenderer(RendererHTML):
         if language == "explorer":
             return explorer.html(file)
         number, label = token.meta["number"], f"{file} · {LABELS[language]}" if file else LABELS[language]
-        code = coloured(token.content.rstrip(), language)
+        code, path = coloured(token.content.rstrip(), language), button_kit.download_path(file)
+        download = f'<a class="snippet__download" href="{path}" download aria-label="Download {file}">Download</a>'
         html = button_kit.preview(file) + (
             f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'
             f'<button class="button button--quiet button--small" type="button" hidden '
-            f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button>{_download(file)}</div>'
+            f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button>{download * bool(path)}</div>'
             f'<pre tabindex="0"><code id="code-{number}">{code}</code></pre></div>\n'
         )
         if language in _SAMPLES and not _is_sample(tokens, idx - 1):
@@ -163,17 +168,8 @@ class PageRenderer(RendererHTML):
         label = escape(tokens[idx].meta["label"])
         return f'<div class="table-wrap" tabindex="0" role="region" aria-label="{label}"><table class="table">\n'
 
-    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return "</table></div>\n"
-
-    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return '<th scope="col">'
-
-    def bullet_list_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return '<ul class="bullets">\n'
-
-    def ordered_list_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return '<ol class="steps">\n'
+    def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: N802 - theirs
+        return _TAGS.get(tokens[idx].type) or super().renderToken(tokens, idx, options, env)
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return expansion.drawing(str(tokens[idx].attrs["src"]))
@@ -192,14 +188,6 @@ class PageRenderer(RendererHTML):
 
     def choices_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return f'<fieldset class="tabbed"><legend class="tabbed__legend">{escape(tokens[idx].content)}</legend>\n'
-
-    def choices_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return "</div></fieldset>\n"
-
-
-def _download(file: str) -> str:
-    path = button_kit.download_path(file)
-    return f'<a class="snippet__download" href="{path}" download aria-label="Download {file}">Download</a>' * bool(path)
 
 
 def _mark_choices(tokens: list[Token]) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.contrib.syndication.views import Feed
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.client_apps import sign_in_buttons
-from dashboard.documentation import contents, expansion, explorer, feed, personalization, rendering, schema, searching
+from dashboard.client_apps.error_guide import anchor_of
+from dashboard.documentation import contents, expansion, explorer, personalization, rendering, schema, searching
 from infrastructure.requests import content_security
 
 CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
@@ -48,12 +58,14 @@ def search(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def llms_txt(request: HttpRequest) -> HttpResponse:
-    return _public(HttpResponse(contents.llms_txt(), content_type="text/plain; charset=utf-8"))
+    """Return the index of the pages for AI tools and scripts (https://llmstxt.org)."""
+    context = {"site_name": settings.SITE_NAME, "base_url": settings.BASE_URL, "groups": contents.groups()}
+    return _public(HttpResponse(render_to_string("docs/llms.txt", context), content_type="text/plain; charset=utf-8"))
 
 
 @require_safe
 def changelog_feed(request: HttpRequest) -> HttpResponse:
-    return _public(feed.ChangesFeed()(request))
+    return _public(ChangesFeed()(request))
 
 
 @require_safe
@@ -118,3 +130,58 @@ def _cached(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         patch_cache_control(response, private=True, no_store=True)
         return response
     return _public(response)
+
+
+# The changelog as an Atom feed. Page and feed have one source: a heading `## DATE: TITLE` for each entry.
+CHANGELOG = "changelog"
+_ENTRY = re.compile(r"^## ((\d{4}-\d\d-\d\d): ([^\n]+))\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Change:
+    """An entry. `text`: its Markdown; links lead to whole addresses, as a feed is read elsewhere."""
+
+    anchor: str
+    day: datetime
+    title: str
+    text: str
+
+
+@functools.cache
+def changes() -> tuple[Change, ...]:
+    """Return the newest changes first, as on the page."""
+    found = []
+    for heading, day, title, text in _ENTRY.findall(expansion.expanded(contents.pages()[CHANGELOG])):
+        at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        found.append(Change(anchor_of(heading), at, title, text.replace("](/", f"]({settings.BASE_URL}/")))
+    return tuple(found)
+
+
+class ChangesFeed(Feed[Change, None]):
+    feed_type = Atom1Feed
+
+    def title(self) -> str:
+        return f"{settings.SITE_NAME}: changelog of the API"
+
+    def link(self) -> str:
+        return f"{settings.BASE_URL}{contents.pages()[CHANGELOG].path}"
+
+    def feed_url(self) -> str:
+        return f"{self.link()}.atom"
+
+    def items(self) -> tuple[Change, ...]:
+        return changes()
+
+    def item_title(self, item: Change) -> str:
+        return item.title
+
+    def item_description(self, item: Change) -> str:
+        return rendering.html_of(item.text)
+
+    def item_link(self, item: Change) -> str:
+        return f"{self.link()}#{item.anchor}"
+
+    def item_updateddate(self, item: Change) -> datetime:
+        return item.day
+
+    item_pubdate = item_updateddate

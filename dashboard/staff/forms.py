@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.db.models import TextChoices
 
 from dashboard.access_requests import MAX_REASON
 from dashboard.forms import Filter
@@ -11,6 +10,7 @@ from dashboard.models import AccessRequest
 from dashboard.staff.queries import AppState, Standing
 
 _NO_PRESET = "none"
+ALL_STATES = "ALL"
 
 
 class ReasonForm(forms.Form):
@@ -51,25 +51,16 @@ class ReasonForm(forms.Form):
         return cleaned
 
 
-class QueueState(TextChoices):
-    """`AccessRequest.State`, and all states together."""
-
-    PENDING = AccessRequest.State.PENDING.value, "Waiting"
-    GRANTED = AccessRequest.State.GRANTED.value, "Granted"
-    DENIED = AccessRequest.State.DENIED.value, "Denied"
-    WITHDRAWN = AccessRequest.State.WITHDRAWN.value, "Withdrawn"
-    ALL = "ALL", "All"
-
-
 class QueueFilter(Filter):
     """Without a state: pending requests."""
 
-    state = forms.ChoiceField(choices=QueueState.choices, required=False)
+    _states = {**dict(AccessRequest.State.choices), AccessRequest.State.PENDING.value: "Waiting", ALL_STATES: "All"}
+    state = forms.ChoiceField(choices=[*_states.items()], required=False)
     kind = forms.ChoiceField(choices=[("", "All"), *AccessRequest.Kind.choices], required=False)
 
     def chosen(self) -> dict[str, str]:
         given = super().chosen()
-        return {**given, "state": given["state"] or QueueState.PENDING.value}
+        return {**given, "state": given["state"] or AccessRequest.State.PENDING.value}
 
 
 class Search(Filter):

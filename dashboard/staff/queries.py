@@ -149,6 +149,11 @@ class KeyRecord:
     is_over: bool
     permissions: list[Switch]
 
+    @classmethod
+    def of(cls, key: ApiKey, now: datetime) -> KeyRecord:
+        state = key_state(key, now)
+        return cls(key, state, state in OVER, [Switch(one.value, one.label, key.allows(one)) for one in Permission])
+
 
 @dataclass(frozen=True)
 class Event:
@@ -246,16 +251,10 @@ def of_person(person: User, now: datetime) -> PersonRecord:
         linked_accounts=list(person.linked_accounts.order_by("kind")),
         scopes=[Switch(name, SCOPES[name].label, name in person.unlocked_scopes) for name in LOCKED_SCOPES],
         applications=list(person.applications.order_by("-created", "-pk")[:SHOWN_ROWS]),
-        keys=[_key_record(key, now) for key in person.api_keys.order_by("-created_at", "-pk")[:SHOWN_ROWS]],
+        keys=[KeyRecord.of(key, now) for key in person.api_keys.order_by("-created_at", "-pk")[:SHOWN_ROWS]],
         requests=list(person.access_requests.select_related("key", "decided_by").in_turn()[:SHOWN_ROWS]),
         events=_events_of(person),
     )
-
-
-def _key_record(key: ApiKey, now: datetime) -> KeyRecord:
-    permissions = [Switch(one.value, one.label, key.allows(one)) for one in Permission]
-    state = key_state(key, now)
-    return KeyRecord(key, state, is_over=state in OVER, permissions=permissions)
 
 
 def key_state(key: ApiKey, now: datetime) -> str:

@@ -25,7 +25,7 @@ from dashboard.forms import confirm
 from dashboard.models import AccessRequest
 from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
 from dashboard.staff.actions import DECIDE, REQUEST_ACTIONS
-from dashboard.staff.forms import AppSearch, PeopleSearch, QueueFilter, QueueState, ReasonForm
+from dashboard.staff.forms import ALL_STATES, AppSearch, PeopleSearch, QueueFilter, ReasonForm
 from infrastructure.requests.errors import sentences
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 from oidc_provider.authorize import consent_page
@@ -34,18 +34,29 @@ from oidc_provider.staff_actions import APPLICATION_ACTIONS, SCOPE_ACTIONS, UNLO
 
 
 def _answer(
-    request: SignedInRequest, action: StaffAction, subject: Any, *, name: str, back_url: str, **options: str
+    request: SignedInRequest,
+    listed: tuple[StaffAction, ...],
+    slug: str,
+    subject: Any,
+    *,
+    name: str,
+    back_url: str,
+    **options: str,
 ) -> HttpResponse:
-    """Ask by GET, run by POST; what cannot be done now leads back with a message. 403 without the right."""
-    if action.page is None or not access.may(request.user, action.permission):
+    """Ask by GET, run by POST; what cannot be done now leads back with a message. 404 for a slug that no page of
+    `listed` has, 403 without the right."""
+    action = next((one for one in listed if one.page is not None and one.page.slug == slug), None)
+    if action is None or action.page is None:
+        raise Http404
+    if not access.may(request.user, action.permission):
         raise PermissionDenied
     try:
         action.check(owners=[actions.owner_of(subject)], by=request.user)
     except PermissionDenied as refused:
         messages.error(request, sentences(refused))
         return redirect(back_url)
-    page, refusal = action.page, action.refusal(subject, **options)
-    if refusal:
+    page = action.page
+    if refusal := action.refusal(subject, **options):
         messages.warning(request, refusal)
         return redirect(back_url)
     data = request.POST if request.method == "POST" else None
@@ -67,14 +78,6 @@ def _answer(
     else:
         messages.success(request, page.done.format(name, **options))
     return redirect(back_url)
-
-
-def _chosen(listed: tuple[StaffAction, ...], slug: str) -> StaffAction:
-    """Return the action whose page has this slug, or 404."""
-    found = next((action for action in listed if action.page is not None and action.page.slug == slug), None)
-    if found is None:
-        raise Http404
-    return found
 
 
 def _buttons(
@@ -115,14 +118,14 @@ QUEUE_PAGE_SIZE = 20
 def queue(request: SignedInRequest) -> HttpResponse:
     """Show requests. 4 queries plus the session's: how many, a page of them, their owners' apps and requests."""
     chosen = QueueFilter(request.GET).chosen()
-    found = queries.requests(state="" if chosen["state"] == QueueState.ALL else chosen["state"], kind=chosen["kind"])
+    found = queries.requests(state="" if chosen["state"] == ALL_STATES else chosen["state"], kind=chosen["kind"])
     page = Paginator(found, QUEUE_PAGE_SIZE).get_page(request.GET.get("page"))
     now = timezone.now()
     context = {
         "filter": QueueFilter(initial=chosen),
         "page": page,
         "records": [queries.of_request(asked, now) for asked in page],
-        "is_waiting_list": chosen["state"] == QueueState.PENDING and not chosen["kind"],
+        "is_waiting_list": chosen["state"] == AccessRequest.State.PENDING and not chosen["kind"],
         "may_decide": access.may(request.user, DECIDE),
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_applications": access.may(request.user, *APPLICATIONS),
@@ -135,7 +138,7 @@ def queue(request: SignedInRequest) -> HttpResponse:
 def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
     asked = get_object_or_404(AccessRequest.objects.select_related("user", "key"), pk=pk)
     name = f"{asked.subject} for {asked.user}"
-    return _answer(request, _chosen(REQUEST_ACTIONS, act), asked, name=name, back_url=reverse("staff_queue"))
+    return _answer(request, REQUEST_ACTIONS, act, asked, name=name, back_url=reverse("staff_queue"))
 
 
 PAGE_SIZE = 25
@@ -179,7 +182,7 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
 def act_on_application(request: SignedInRequest, client_id: str, act: str) -> HttpResponse:
     found = _found(client_id)
     back_url = reverse("staff_application", args=[client_id])
-    return _answer(request, _chosen(APPLICATION_ACTIONS, act), found, name=found.name, back_url=back_url)
+    return _answer(request, APPLICATION_ACTIONS, act, found, name=found.name, back_url=back_url)
 
 
 def _found(client_id: str) -> Application:
@@ -205,12 +208,17 @@ def people(request: SignedInRequest) -> HttpResponse:
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
     """Show a person. 7 queries plus the session's."""
     found = get_object_or_404(User, pk=pk)
-    has_authority = _has_authority(request, found)
+    staff, has_authority = request.user, _has_authority(request, found)
     context = {
         "record": queries.of_person(found, timezone.now()),
         "actions": _buttons(request, USER_ACTIONS, found),
         "needs_superuser": not has_authority,
-        **_what_is_open_to(request.user, has_authority=has_authority),
+        "sees_email": access.may(staff, actions.SEE_EMAIL),
+        "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),
+        "may_change_keys": has_authority and access.may(staff, CHANGE_KEY),
+        "may_decide": access.may(staff, DECIDE),
+        "may_see_applications": access.may(staff, *APPLICATIONS),
+        "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
     }
     return render(request, "dashboard/staff/person.html", context)
 
@@ -219,7 +227,7 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
     found = get_object_or_404(User, pk=pk)
-    return _answer(request, _chosen(USER_ACTIONS, act), found, name=found.username, back_url=_page_of(found))
+    return _answer(request, USER_ACTIONS, act, found, name=found.username, back_url=reverse("staff_person", args=[pk]))
 
 
 @access.for_staff(*PEOPLE)
@@ -228,8 +236,8 @@ def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> Htt
     if scope not in LOCKED_SCOPES:
         raise Http404
     found = get_object_or_404(User, pk=pk)
-    words = {"name": found.username, "back_url": _page_of(found)}
-    return _answer(request, _chosen(SCOPE_ACTIONS, act), found, **words, scope=scope)
+    back_url = reverse("staff_person", args=[pk])
+    return _answer(request, SCOPE_ACTIONS, act, found, name=found.username, back_url=back_url, scope=scope)
 
 
 @access.for_staff(*PEOPLE)
@@ -238,25 +246,9 @@ def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, 
     if permission not in Permission.values:
         raise Http404
     key = get_object_or_404(ApiKey.objects.select_related("owner"), owner=pk, prefix=prefix)
-    words = {"name": key.prefix, "back_url": _page_of(key.owner)}
-    return _answer(request, _chosen(KEY_ACTIONS, act), key, **words, permission=Permission(permission))
+    words = {"name": key.prefix, "back_url": reverse("staff_person", args=[pk])}
+    return _answer(request, KEY_ACTIONS, act, key, **words, permission=Permission(permission))
 
 
 def _has_authority(request: SignedInRequest, subject: Any) -> bool:
     return users.has_authority(users.check_staff_action, [actions.owner_of(subject)], request.user)
-
-
-def _what_is_open_to(staff: User, *, has_authority: bool) -> dict[str, bool]:
-    """Return what of a person's page this member of staff sees."""
-    return {
-        "sees_email": access.may(staff, actions.SEE_EMAIL),
-        "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),
-        "may_change_keys": has_authority and access.may(staff, CHANGE_KEY),
-        "may_decide": access.may(staff, DECIDE),
-        "may_see_applications": access.may(staff, *APPLICATIONS),
-        "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
-    }
-
-
-def _page_of(person: User) -> str:
-    return reverse("staff_person", args=[person.pk])

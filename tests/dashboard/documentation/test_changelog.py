@@ -11,7 +11,7 @@ from django.conf import settings
 from django.test import Client
 from lxml import etree
 
-from dashboard.documentation import feed
+from dashboard.documentation import views
 from tests.pages.markup import page_of
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -40,7 +40,7 @@ def test_the_feed_has_every_entry_of_the_page(client: Client, atom: Any) -> None
 
 
 def test_the_newest_entry_is_the_first_and_dates_the_feed(atom: Any) -> None:
-    days = [change.day for change in feed.changes()]
+    days = [change.day for change in views.changes()]
     assert all(after <= before for before, after in pairwise(days))
     assert datetime.fromisoformat(atom.findtext(f"{ATOM}updated")) == days[0]
 
