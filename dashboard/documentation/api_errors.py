@@ -115,11 +115,12 @@ def _rows(where: str, found: Iterable[ApiError]) -> Iterator[ErrorRow]:
         yield ErrorRow(where, error, cause.format(**_AMOUNTS), fix)
 
 
-def _imagehost_key_rows() -> Iterator[ErrorRow]:
-    """Yield rows of the image host, which answers the sentences of the key check under one code of its own."""
-    for error in (key_errors.MissingApiKey(), key_errors.MissingAccountKey(), *_KEY_ERRORS):
-        yield ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.fix)
-    yield from _rows("imagehost_key", [_KEY_LIMIT])
-
-
-ERRORS = (*(row for where, found in _BY_PLACE.items() for row in _rows(where, found)), *_imagehost_key_rows())
+ERRORS = (
+    *(row for where, found in _BY_PLACE.items() for row in _rows(where, found)),
+    # The image host answers the sentences of the key check under one code of its own.
+    *(
+        ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.fix)
+        for error in (key_errors.MissingApiKey(), key_errors.MissingAccountKey(), *_KEY_ERRORS)
+    ),
+    *_rows("imagehost_key", [_KEY_LIMIT]),
+)

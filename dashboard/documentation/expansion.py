@@ -41,6 +41,7 @@ def fill(text: str) -> str:
 def values() -> dict[str, str]:
     """Return the values of the pages, by name."""
     free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
+    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
     known = {
         "base_url": settings.BASE_URL,
         "site_name": settings.SITE_NAME,
@@ -58,14 +59,14 @@ def values() -> dict[str, str]:
         "grace_period": lifetimes.GRACE_PERIOD,
         "refresh_lifetime": in_words(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
         "id_token_lifetime": in_words(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS),
-        "free_file": _megabytes(free.max_file_size),
+        "free_file": f"{free.max_file_size // plans.MEGABYTE} MB",
         "free_bytes": free.max_file_size,
-        "free_storage": _gigabytes(free.max_storage),
-        "premium_file": _megabytes(premium.max_file_size),
-        "premium_storage": _gigabytes(premium.max_storage),
-        "imagehost_file": _megabytes(imagehost.max_file_size),
-        "imagehost_storage": _gigabytes(imagehost.max_storage),
-        "image_types": _image_types(),
+        "free_storage": f"{free.max_storage // plans.GIGABYTE} GB",
+        "premium_file": f"{premium.max_file_size // plans.MEGABYTE} MB",
+        "premium_storage": f"{premium.max_storage // plans.GIGABYTE} GB",
+        "imagehost_file": f"{imagehost.max_file_size // plans.MEGABYTE} MB",
+        "imagehost_storage": f"{imagehost.max_storage // plans.GIGABYTE} GB",
+        "image_types": f"{', '.join(mimes[:-1])} or {mimes[-1]}",
         "support": settings.SUPPORT_EMAIL or "the operators",
         "max_apps": application_rules.MAX_APPLICATIONS,
         "max_redirect_urls": redirects.MAX_URLS,
@@ -78,19 +79,6 @@ def values() -> dict[str, str]:
         "max_rules": rules.MAX_RULES,
     }
     return {name: str(value) for name, value in known.items()}
-
-
-def _image_types() -> str:
-    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
-    return f"{', '.join(mimes[:-1])} or {mimes[-1]}"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size // plans.MEGABYTE} MB"
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size // plans.GIGABYTE} GB"
 
 
 _DRAWINGS = Path(__file__).parent / "drawings"

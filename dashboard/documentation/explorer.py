@@ -226,21 +226,12 @@ def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpR
     began_at = time.perf_counter()
     response: HttpResponse = match.func(request, *match.args, **match.kwargs)
     milliseconds = round((time.perf_counter() - began_at) * 1000)
-    return _answer(explorer, response, milliseconds)
-
-
-def _answer(explorer: Explorer, response: HttpResponse, milliseconds: int) -> Answer:
-    text = response.content.decode(errors="replace")
+    body = response.content.decode(errors="replace")
     headers = tuple((name, response.headers[name]) for name in HEADERS if name in response.headers)
-    row = explorer.row_of(response.status_code, text)
-    return Answer(response.status_code, milliseconds, headers, _indented(text), row)
-
-
-def _indented(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
-        return text
+    row = explorer.row_of(response.status_code, body)
+    with contextlib.suppress(ValueError):
+        body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    return Answer(response.status_code, milliseconds, headers, body, row)
 
 
 def _html(markdown: str) -> SafeString:

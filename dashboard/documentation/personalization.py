@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.models import AnonymousUser
@@ -13,9 +12,8 @@ from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from accounts.models import ApiKey, LinkedAccount, Permission, User
+from accounts.models import LinkedAccount, Permission, User
 from dashboard.client_apps import code_samples
-from oidc_provider.models import Application
 
 _PLACE = re.compile(r"\{\{ reader\.(\w+) \}\}")
 _PLAIN_URL = re.compile(
@@ -76,9 +74,15 @@ def of(user: User | AnonymousUser) -> Reader:
     """Return the reader. 3 queries for a signed-in user."""
     if not isinstance(user, User):
         return visitor()
-    app = user.applications.order_by("-created", "-pk").first()
-    own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk, **_app(app), **_chat(user)}
-    keys = _keys(user)
+    own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk}
+    if app := user.applications.order_by("-created", "-pk").first():
+        own["client_id"] = app.client_id
+        urls = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]  # another one would break a sample
+        own |= {"redirect_url": urls[0]} if urls else {}
+    if chat := user.linked_accounts.filter(kind=LinkedAccount.Kind.CHAT).first():
+        own["chat_id"] = chat.external_id
+    live = user.api_keys.live(timezone.now()).order_by("created_at", "pk")
+    keys = {Permission(permission): key for key in live for permission in key.permissions}  # the newest of each
     labels = {"client_id": "client_id of your newest app", "username": "Username", "uid": "uid", "user_id": "id"}
     labels |= {"redirect_url": "Redirect URL", "chat_id": "Chat id"}
     shown = [(labels[name], value) for name, value in own.items()]
@@ -89,22 +93,3 @@ def of(user: User | AnonymousUser) -> Reader:
     scopes = app.registered_scopes if app else Reader.scopes
     whose = {"whose_app": "those of your newest app"} if app else {}
     return Reader({**visitor().values, **own, **named, **whose}, tuple(shown), scopes)
-
-
-def _app(app: Application | None) -> dict[str, str]:
-    """Return the app's values, with its first redirect URL unless a sample could not hold it."""
-    if app is None:
-        return {}
-    urls: list[Any] = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]
-    return {"client_id": app.client_id, **({"redirect_url": urls[0]} if urls else {})}
-
-
-def _chat(user: User) -> dict[str, str]:
-    chat = user.linked_accounts.filter(kind=LinkedAccount.Kind.CHAT).first()
-    return {"chat_id": chat.external_id} if chat else {}
-
-
-def _keys(user: User) -> dict[Permission, ApiKey]:
-    """Return the newest live key for each permission."""
-    live = user.api_keys.live(timezone.now()).order_by("created_at", "pk")
-    return {Permission(permission): key for key in live for permission in key.permissions}

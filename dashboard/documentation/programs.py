@@ -51,31 +51,26 @@ def parse(block: str) -> Request:
     method, _, rest = first.partition(" ")
     path, _, status = rest.rpartition(" ")  # a place for the reader's id has spaces
     request = Request(method, path, int(status))
+    pairs = {"query": request.query, "form": request.form, "part": request.parts, "file": request.files}
+    separators = dict.fromkeys(pairs, "=") | {"header": ": ", "basic": ":"}
     for line in lines:
         kind, _, rest = line.partition(" ")
-        _read(request, kind, rest)
+        name, _, value = rest.partition(separators.get(kind, "\n"))
+        if kind in pairs:
+            pairs[kind].append((name, value))
+        elif kind == "header":
+            request.headers.append((name, value))
+        elif kind == "bearer":
+            request.headers.append(("Authorization", f"Bearer {rest}"))
+        elif kind == "basic":
+            request.basic = (name, value)
+        elif kind == "json":
+            request.json = rest
+        elif kind == "shows":
+            request.shows = rest
+        else:
+            raise ValueError(f"Unknown line of a request: {kind} {rest}")
     return request
-
-
-def _read(request: Request, kind: str, rest: str) -> None:
-    pairs = {"query": request.query, "form": request.form, "part": request.parts, "file": request.files}
-    if kind in pairs:
-        name, _, value = rest.partition("=")
-        pairs[kind].append((name, value))
-    elif kind == "header":
-        name, _, value = rest.partition(": ")
-        request.headers.append((name, value))
-    elif kind == "bearer":
-        request.headers.append(("Authorization", f"Bearer {rest}"))
-    elif kind == "basic":
-        name, _, value = rest.partition(":")
-        request.basic = (name, value)
-    elif kind == "json":
-        request.json = rest
-    elif kind == "shows":
-        request.shows = rest
-    else:
-        raise ValueError(f"Unknown line of a request: {kind} {rest}")
 
 
 def is_variable(piece: str) -> bool:
@@ -106,7 +101,8 @@ def shell(request: Request, base_url: str) -> str:
     """Return a call of curl, 7.76 or newer."""
     url = _shell_text(url_of(request, base_url, with_query=True))
     options = [_SHELL_MODES.get(request.shows, "--fail-with-body")]
-    if request.method not in ("GET", "POST") or (request.method == "POST" and not _has_body(request)):
+    has_body = request.form or request.json or request.is_multipart
+    if request.method not in ("GET", "POST") or (request.method == "POST" and not has_body):
         options.append(f"--request {request.method}")
     if request.basic:
         options.append(f"--user {_shell_text(':'.join(request.basic))}")
@@ -127,7 +123,8 @@ def python(request: Request, base_url: str) -> str:
     if request.basic:
         arguments.append(f"auth=({', '.join(_python_text(part) for part in request.basic)})")
     if request.json:
-        arguments.append(f"json={_python_json(request.json)}")
+        written = repr(json.loads(request.json)).replace("'", '"')
+        arguments.append(f"json={written}")
     opened = [f'"{name}": open("{path}", "rb")' for name, path in request.files]
     arguments += [f"files={{{', '.join(opened)}}}"] if opened else []
     arguments += [_PYTHON_MODES[request.shows]] if request.shows in _PYTHON_MODES else []
@@ -184,10 +181,6 @@ _JAVASCRIPT_ENDS = {
 }
 
 
-def _has_body(request: Request) -> bool:
-    return bool(request.form or request.json or request.is_multipart)
-
-
 def _shell_text(text: str) -> str:
     """Return text in double quotes, so that variables are read."""
     return '"' + "".join(p if is_variable(p) else re.sub(r'([\\"`$])', r"\\\1", p) for p in pieces(text)) + '"'
@@ -208,10 +201,6 @@ def _python_pairs(name: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
         inner = "".join(f"        {item},\n" for item in items)
         return [f"{name}={{\n{inner}    }}"]
     return [f"{name}={{{', '.join(items)}}}"] if items else []
-
-
-def _python_json(text: str) -> str:
-    return repr(json.loads(text)).replace("'", '"')
 
 
 def _javascript_name(name: str) -> str:

@@ -97,18 +97,14 @@ def words_of(text: str) -> list[Word]:
     return [Word(word, stem) for word, stem in zip(words, stems, strict=True)]
 
 
-def _terms_of(query: str) -> list[Term]:
-    words = list(dict.fromkeys(words_of(query)))
-    words = ([word for word in words if word.text not in _FILLERS] or words)[:MAX_WORDS]
-    return [Term(word.text, frozenset((word.stem, *_SYNONYMS.get(word.stem, ())))) for word in words]
-
-
 def find(query: str) -> list[Result]:
     """Return pages that have every word of `query`, in any form, the best first; of each its best section.
 
     A section whose heading, or page title, has more of the words comes first. Pages that say the same are one result.
     """
-    wanted = _terms_of(query)
+    words = list(dict.fromkeys(words_of(query)))
+    words = ([word for word in words if word.text not in _FILLERS] or words)[:MAX_WORDS]
+    wanted = [Term(word.text, frozenset((word.stem, *_SYNONYMS.get(word.stem, ())))) for word in words]
     if not wanted:
         return []
     ranked: list[tuple[tuple[int, float, int], Section]] = []
@@ -122,21 +118,17 @@ def find(query: str) -> list[Result]:
             named, share, _, score = ranks[best]
             ranked.append(((named, share, score), sections[best]))
     ranked.sort(key=lambda found: found[0], reverse=True)  # stable: pages of one rank keep their order
-    return _merged([section for _, section in ranked], wanted)[:MAX_RESULTS]
+    same: dict[tuple[str, str], list[Section]] = {}
+    for _, section in ranked:
+        same.setdefault((section.heading, section.text), []).append(section)
+    found = [Result(first, _excerpt(first.text, wanted), tuple(others)) for first, *others in same.values()]
+    return found[:MAX_RESULTS]
 
 
 def _named(section: Section, wanted: list[Term]) -> tuple[int, float]:
     """Return how many of the words the heading has, and their share of it; of a page's title 2 a word, and 1."""
     hits = sum(any(map(term.matches, section.heading_words)) for term in wanted)
     return (hits, hits / len(section.heading_words)) if section.anchor else (2 * hits, min(hits, 1))
-
-
-def _merged(sections: list[Section], wanted: list[Term]) -> list[Result]:
-    """Return one result for sections with one text: the first one, which lists the rest."""
-    same: dict[tuple[str, str], list[Section]] = {}
-    for section in sections:
-        same.setdefault((section.heading, section.text), []).append(section)
-    return [Result(first, _excerpt(first.text, wanted), tuple(others)) for first, *others in same.values()]
 
 
 @functools.cache

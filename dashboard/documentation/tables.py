@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from dashboard.client_apps import code_samples, error_guide
-from dashboard.client_apps.code_samples import STACKS, Stack
+from dashboard.client_apps.code_samples import STACKS
 from dashboard.documentation import api_errors, schema
 from dashboard.documentation.schema import JSON, Operation
 from lookup.openapi import ONLY_TRUE
@@ -25,7 +25,8 @@ _OAUTH_PLACES = {
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return one of GitHub's tables. A cell is Markdown; its line breaks and bars are escaped."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+    cells = ([" ".join(cell.split()).replace("|", r"\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def fields(name: str, block: str, *, form: str = "") -> str:
@@ -163,10 +164,6 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", r"\|")
-
-
 def reference() -> str:
     """Return the reference: headings of level 2 are tags and "Schemas"; operations and components of level 3."""
     by_tag: dict[str, list[Operation]] = {}
@@ -227,7 +224,7 @@ def _fields(component: JSON) -> str:
             f"`{name}`",
             _type(rule) + (" or null" if rule.get("nullable") else ""),
             "always" if name in required else "not always",
-            _first_paragraph(rule.get("description", "")),
+            rule.get("description", "").split("\n\n", maxsplit=1)[0],
         )
         for name, rule in component["properties"].items()
     ]
@@ -274,22 +271,15 @@ def _examples(content: JSON) -> Iterator[str]:
         yield f"```{'text' if is_text else 'json'}\n{text}\n```"
 
 
-def _first_paragraph(text: str) -> str:
-    return text.split("\n\n", maxsplit=1)[0]
-
-
 def stacks() -> str:
     """Return a choice for each stack, with the code of the app's page Code. curl is last: it is not for an app."""
-    ordered = sorted(STACKS, key=lambda stack: stack.name == "curl")
-    parts = [part for stack in ordered for part in _stack(stack)]
-    return "\n\n".join([":::choices Your stack", *parts, ":::"])
-
-
-def _stack(stack: Stack) -> Iterator[str]:
-    yield f"### {stack.title}"
-    yield f"```{stack.fence} {stack.file}\n{code_samples.open_code(stack).rstrip()}\n```"
-    yield "\n".join(f"- {note}" for note in stack.notes)
-    if stack.callback_path:
-        url = f"{{{{ reader.origin }}}}{code_samples.own_callback(stack)}"
-        yield f"Redirect URL to register: `{url}`, with your own host."
-    yield stack.proof
+    parts = [":::choices Your stack"]
+    for stack in sorted(STACKS, key=lambda stack: stack.name == "curl"):
+        parts.append(f"### {stack.title}")
+        parts.append(f"```{stack.fence} {stack.file}\n{code_samples.open_code(stack).rstrip()}\n```")
+        parts.append("\n".join(f"- {note}" for note in stack.notes))
+        if stack.callback_path:
+            url = f"{{{{ reader.origin }}}}{code_samples.own_callback(stack)}"
+            parts.append(f"Redirect URL to register: `{url}`, with your own host.")
+        parts.append(stack.proof)
+    return "\n\n".join([*parts, ":::"])
