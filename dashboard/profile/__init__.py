@@ -1,7 +1,13 @@
 """The profile editor: fields, settings, files, lists, sections, aliases, visitors, privacy, export and import."""
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
 from dashboard.navigation import Entry
 
+# Any: tables of texts and of lists of texts, as the file has them.
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 NAVIGATION = (Entry("profile_editor", "Profile"),)
 # Pages that are no lists. A list has its name and title from `kinds`.
 PAGES = {

@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
 from dashboard import versions
-from dashboard.profile import media
+from dashboard.profile import WORDS, media
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB, Kind
 from lookup.models import Alias, Profile
@@ -141,27 +141,7 @@ class Place:
     crop: str = ""
 
 
-# The columns in `Profile.ASSETS`.
-PLACES = {
-    "avatar": Place(Kind.IMAGE, "Picture", "A picture of you or for you. Square pictures look best.", "1024x1024"),
-    "banner": Place(Kind.IMAGE, "Banner", "Above your name, three times as wide as high.", "2400x800"),
-    "metadata_favicon": Place(
-        Kind.IMAGE, "Icon of the page", "In the tab of the browser; a square picture.", "256x256"
-    ),
-    "metadata_banner": Place(
-        Kind.IMAGE, "Preview picture", "What messengers show of your page, about twice as wide as high.", "1200x630"
-    ),
-    "cursor": Place(
-        Kind.IMAGE, "Cursor", "For programs that show it; browsers take pictures of up to 128 by 128 pixels."
-    ),
-    "cursor_pointer": Place(Kind.IMAGE, "Cursor on links", "The same, over what can be pressed."),
-    "font_asset": Place(Kind.FONT, "Font", "Of the page, in programs that show it."),
-    "font_username_asset": Place(Kind.FONT, "Font of the name", "Of your name alone, in programs that show it."),
-    "sound_effect_asset": Place(Kind.AUDIO, "Sound of the page", "In programs that play it."),
-    "sound_effect_button_asset": Place(
-        Kind.AUDIO, "Sound of buttons", "When something is pressed, in programs that play it."
-    ),
-}
+PLACES = {name: Place(**{**words, "kind": Kind(words["kind"])}) for name, words in WORDS["places"].items()}
 
 
 class MediaForm(forms.Form):

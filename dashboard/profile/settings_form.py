@@ -1,14 +1,12 @@
 """The form of the settings objects, made from the table of settings: one widget for each kind of rule, and the words
-of settings.toml."""
+of words.toml."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -16,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.forms import BoundField
 
 from dashboard import versions
+from dashboard.profile import WORDS
 from dashboard.profile.forms import ColumnsForm
 from dashboard.versions import VersionField
 from lookup.models import Profile
@@ -23,8 +22,7 @@ from lookup.shapes import settings_schema
 from lookup.shapes.settings_schema import FIELDS, Field
 from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 
-_WORDS = tomllib.loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
-OBJECTS = {key: words for keys in _WORDS["groups"].values() for key, words in keys.items()}
+OBJECTS = {key: words for keys in WORDS["groups"].values() for key, words in keys.items()}
 TITLES: dict[str, str] = {key: words["title"] for key, words in OBJECTS.items()}
 ON_PAGE: dict[str, list[str]] = {key: words["on_page"] for key, words in OBJECTS.items() if "on_page" in words}
 
@@ -32,7 +30,7 @@ ON_PAGE: dict[str, list[str]] = {key: words["on_page"] for key, words in OBJECTS
 def label_of(key: str, name: str) -> str:
     """Return the name in words: `accentColor` is "Accent color"."""
     words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name)
-    label: str | None = OBJECTS[key].get("labels", {}).get(name) or _WORDS["labels"].get(name)
+    label: str | None = OBJECTS[key].get("labels", {}).get(name) or WORDS["labels"].get(name)
     return label or words[:1].upper() + words[1:]
 
 
@@ -204,7 +202,7 @@ class SettingsForm(ColumnsForm, forms.Form):
         """Return the settings that our page shows, in its order."""
         made = [
             Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE])
-            for title, keys in _WORDS["groups"].items()
+            for title, keys in WORDS["groups"].items()
         ]
         return [group for group in made if group.parts]
 

@@ -1,4 +1,4 @@
-"""Comments and votes on a profile page, from the sign-in of a visitor to the moderation, with and without scripts."""
+"""What visitors do on public pages: votes and comments, lists of people."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import people
-from tests.browser.chromium import WIDE
+from tests.browser.axe import problems_of
+from tests.browser.chromium import NARROW, WIDE
 from tests.browser.people import OPERATOR, USER, Site, at_a_browser
-from tests.browser.test_every_page import problems_of
 
 pytestmark = pytest.mark.live
+SCRIPTS = pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+@SCRIPTS
 def test_a_visitor_comments_and_the_owner_moderates(chrome: Browser, site: Site, scripts: bool) -> None:
     owner = site.account(USER)
     words = f"Written {'with' if scripts else 'without'} scripts."
@@ -50,7 +51,7 @@ def test_a_visitor_comments_and_the_owner_moderates(chrome: Browser, site: Site,
         expect(page.get_by_text("No user is blocked.")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+@SCRIPTS
 def test_a_visitor_reports_a_comment_and_staff_delete_it(chrome: Browser, site: Site, scripts: bool) -> None:
     owner, operator = site.account(USER), site.account(OPERATOR)
     words = f"Cheap lamps, {'with' if scripts else 'without'} scripts."
@@ -68,8 +69,7 @@ def test_a_visitor_reports_a_comment_and_staff_delete_it(chrome: Browser, site: 
         comment.get_by_text("More").first.click()
         comment.get_by_role("link", name="Report comment").click()
         expect(page.locator("blockquote")).to_have_text(words)
-        if scripts:
-            assert problems_of(page) == []
+        assert problems_of(page, scripts=scripts) == []
         page.get_by_label("Spam or advertising").check()
         page.get_by_label("Details").fill("Sells lamps.")
         page.get_by_role("button", name="Send report").click()
@@ -86,23 +86,19 @@ def _delete_reported(page: Page, words: str, reporter: str, *, scripts: bool) ->
     """From the first page of the admin; `scripts`: look for errors of accessibility on the way."""
     page.goto("/admin/")
     page.get_by_role("link", name="Open reports").click()
-    if scripts:
-        assert problems_of(page) == []
-        page.set_viewport_size(WIDE)
+    assert problems_of(page, scripts=scripts) == []
     row = page.locator("#result_list tbody tr", has_text=words)
     expect(row).to_contain_text(reporter)
     row.locator("th a").click()
     expect(page.get_by_text("Sells lamps.")).to_be_visible()
-    if scripts:
-        assert problems_of(page) == []
-        page.set_viewport_size(WIDE)
+    assert problems_of(page, scripts=scripts) == []
     page.get_by_role("link", name="Delete comment and close").click()
     page.get_by_label("Reason").fill("Advertising.")
     page.get_by_role("button", name="Delete comment and close").click()
     expect(page.get_by_text("Delete comment and close: done for 1.")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+@SCRIPTS
 def test_a_profile_is_shared(chrome: Browser, site: Site, scripts: bool) -> None:
     owner = site.account(USER)
     with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
@@ -127,3 +123,46 @@ def test_the_share_button_opens_the_dialog_of_the_system(chrome: Browser, site: 
         page.goto(f"/{owner['username']}/share")
         page.get_by_role("button", name="Share with an app").click()
         assert page.evaluate("window.shared.url") == f"{site.base_url}/{owner['username']}"
+
+
+@SCRIPTS
+def test_a_visitor_finds_someone_on_the_board_and_by_name(chrome: Browser, site: Site, scripts: bool) -> None:
+    name = site.account(USER)["username"]
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        page.goto("/")
+        page.get_by_role("contentinfo").get_by_role("link", name="Leaderboard").click()
+        expect(page.get_by_role("heading", name="Most viewed")).to_be_visible()
+        page.get_by_role("link", name="First members").click()
+        expect(page.get_by_text("Member 0")).to_be_visible()
+        page.get_by_role("link", name="Next").click()
+        expect(page.get_by_text("Page 2 of ")).to_be_visible()
+        page.get_by_label("Find someone by name").fill(f"@{name[:2].upper()}")
+        page.keyboard.press("Enter")
+        page.get_by_role("main").locator(f".person__link[href='/{name}']").click()
+        page.wait_for_url(f"**/{name}")
+        page.goto("/search?q=a")
+        expect(page.get_by_role("alert")).to_have_text("Type 2 to 32 characters of the name.")
+
+
+@SCRIPTS
+def test_the_owner_of_a_first_profile_sees_who_came(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts) as owner, at_a_browser(chrome, site, scripts=scripts) as visitor:
+        person = people.sign_up(owner, site)
+        owner.goto("/dashboard/profile/visitors/")
+        expect(owner.get_by_text("No visitors in this period")).to_be_visible()
+        assert problems_of(owner, scripts=scripts, at=(WIDE, NARROW)) == []
+        visitor.set_extra_http_headers({"User-Agent": "Mozilla/5.0 Firefox/128.0"})
+        visitor.goto(f"/{person.username}", referer="https://news.example/a?b")
+        assert problems_of(visitor, scripts=scripts, at=(WIDE, NARROW)) == []
+        main = visitor.get_by_role("main")
+        expect(main.get_by_role("heading")).to_have_count(1)
+        expect(main.get_by_role("link", name="Sign in to vote or comment")).to_be_visible()
+        owner.reload()
+        expect(owner.get_by_role("heading", name="1 view", exact=True)).to_be_visible()
+        expect(owner.get_by_role("row", name="news.example 1")).to_be_visible()
+        owner.get_by_text("Day by day").click()
+        expect(owner.get_by_role("region", name="Table of days").get_by_role("row")).to_have_count(31)
+        assert problems_of(owner, scripts=scripts, at=(WIDE, NARROW)) == []
+        with owner.expect_download() as download:
+            owner.get_by_role("link", name="Download as CSV").click()
+        assert "view,news.example,1" in download.value.path().read_text()

@@ -1,20 +1,16 @@
-"""Accessibility of every linked page, in both themes and at 320 px."""
+"""Every page in Chromium: accessibility, layout, print, the admin, and errors beside their fields."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import axe, people
-from tests.browser.chromium import NARROW, WIDE, scrolls_sideways
+from tests.browser import people
+from tests.browser.axe import problems_of
 from tests.browser.crawl import Crawl
 from tests.browser.people import OPERATOR, STRANGER, USER, Site, at_a_browser
 
 pytestmark = pytest.mark.live
-
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 # What each of them sees and the one before does not.
@@ -32,14 +28,134 @@ def test_every_page_is_for_everybody(chrome: Browser, site: Site, who: str, walk
     assert problems == {}
 
 
-def problems_of(page: Page) -> list[str]:
-    """Return the errors of the open page at both widths and in both themes."""
-    page.set_viewport_size(WIDE)
-    found = []
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        found += [f"{theme}: {line}" for line in axe.violations(page)]
-    page.set_viewport_size(NARROW)
-    if scrolls_sideways(page):
-        found.append("wider than 320 px")
-    return found
+PAGES = (
+    "/admin/",
+    "/admin/accounts/",
+    "/admin/accounts/user/",
+    "/admin/accounts/user/add/",
+    "/admin/accounts/apikey/add/",
+    "/admin/accounts/auditevent/export/",
+    "/admin/imagehost/file/",
+    "/admin/imagehost/folder/add/",
+    "/admin/presence/lastonline/live/",
+)
+LISTS = ("/admin/accounts/user/", "/admin/lookup/badge/")  # the form of the first row of each
+
+
+def test_pages_of_the_admin_have_no_accessibility_errors(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(OPERATOR))
+        paths = [*PAGES, *(_first_row(page, path) for path in LISTS)]
+        problems = {path: found for path in paths if (found := _opened(page, path))}
+    assert problems == {}
+
+
+def _first_row(page: Page, path: str) -> str:
+    page.goto(path)
+    href = page.locator("#result_list tbody th a").first.get_attribute("href")
+    assert href is not None
+    return href
+
+
+def _opened(page: Page, path: str) -> list[str]:
+    answer = page.goto(path)
+    assert answer is not None, path
+    assert answer.status == 200, path
+    return problems_of(page)
+
+
+MOST = 0.01  # of the window; a page that is painted before all of its bytes have come is not counted as moving
+SHIFTS = """() => new Promise((done) => {
+    let sum = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
+        .observe({ type: "layout-shift", buffered: true });
+    requestAnimationFrame(() => setTimeout(() => done(sum), 300));
+})"""
+SLOW = {"offline": False, "latency": 80, "downloadThroughput": 200_000, "uploadThroughput": 100_000}
+PUBLIC = (
+    "/",
+    "/docs",
+    "/docs/sign-in",
+    "/docs/sign-in/buttons",
+    "/docs/lookup/user",
+    "/docs/quickstarts/lookup",
+    "/ada",
+    "/ada/share",
+    "/accounts/login/",
+    "/accounts/signup/",
+)
+OWN = (
+    "/dashboard/",
+    "/dashboard/profile/",
+    "/dashboard/profile/links/",
+    "/dashboard/profile/appearance/",
+    "/dashboard/imagehost/",
+    "/dashboard/imagehost/rules/",
+    "/dashboard/apps/new/",
+    "/dashboard/api-keys/",
+    "/accounts/2fa/",
+)
+
+
+@pytest.mark.parametrize("is_narrow", [False, True], ids=["wide", "narrow"])
+@pytest.mark.parametrize("paths", [PUBLIC, OWN], ids=["visitor", "user"])
+def test_nothing_moves_on_a_slow_connection(
+    chrome: Browser, site: Site, paths: tuple[str, ...], is_narrow: bool
+) -> None:
+    moved = {}
+    with at_a_browser(chrome, site, is_narrow=is_narrow) as page:
+        if paths is OWN:
+            people.sign_in(page, site.account(USER))
+        tools = page.context.new_cdp_session(page)
+        tools.send("Network.enable")
+        tools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        tools.send("Network.emulateNetworkConditions", SLOW)
+        for path in paths:
+            page.goto(path)
+            moved[path] = page.evaluate(SHIFTS)
+    assert {path: sum_ for path, sum_ in moved.items() if sum_ > MOST} == {}
+
+
+# What is left of a page that the printer would show: its visible controls and navigation.
+CONTROLS = "nav:visible, form:visible, button:visible, .button:visible, .skip-link:visible, footer:visible"
+
+
+@pytest.mark.parametrize("path", ["/docs/lookup/user", "/ada"])
+def test_a_printed_page_is_light_and_holds_its_text_alone(chrome: Browser, site: Site, path: str) -> None:
+    scheme = "(element) => getComputedStyle(element).colorScheme"
+    with at_a_browser(chrome, site) as page:
+        page.emulate_media(media="print", color_scheme="dark")
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert page.locator(CONTROLS).all_inner_texts() == []
+        expect(page.locator("body")).to_have_css("background-image", "none")
+        assert set(page.locator("html").evaluate(scheme).split()) == {"only", "light"}
+
+
+def test_a_printed_link_says_where_it_leads(chrome: Browser, site: Site) -> None:
+    written = "(element) => getComputedStyle(element, '::after').content"
+    with at_a_browser(chrome, site) as page:
+        page.emulate_media(media="print")
+        page.goto("/ada")
+        link = page.locator("a.link-card").first
+        assert f'"{link.get_attribute("title")}"' in link.evaluate(written)
+        page.goto("/docs/sign-in")
+        onward = page.locator('.prose p > a[href^="/docs/"]').first
+        assert f"({onward.get_attribute('href')})" in onward.evaluate(written)
+
+
+def test_a_required_field_loses_its_error_when_it_is_filled(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        page.goto("/accounts/signup/")
+        page.locator("main form").first.evaluate("form => { form.noValidate = true }")
+        page.locator("input[name=username]").fill("a b")
+        page.locator("input[name=password1]").fill("long enough 9")
+        page.get_by_role("button", name="Sign up", exact=True).click()
+        required = page.get_by_text("This field is required.")
+        expect(required).to_have_count(1)
+
+        page.locator("input[name=email]").press_sequentially("ada@example.org")
+        expect(required).to_have_count(0)
+        expect(page.locator("input[name=email]")).not_to_have_attribute("aria-invalid", "true")
+        page.locator("input[name=username]").press_sequentially("c")
+        expect(page.locator("input[name=username]")).to_have_attribute("aria-invalid", "true")

@@ -1,4 +1,4 @@
-"""The profile editor in Chromium: its menu on a phone, the live preview, text that is not saved, and rows."""
+"""The profile editor and the account in Chromium."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Dialog, FilePayload, Page, expect
 
 from tests.browser import people
-from tests.browser.axe import violations
+from tests.browser.axe import problems_of, violations
 from tests.browser.chromium import scrolls_sideways
 from tests.browser.people import USER, Site, at_a_browser
+from tests.journeys import post_office
+from tests.journeys.people import stranger
+from tests.journeys.post_office import LogPostOffice
 
 pytestmark = pytest.mark.live
 ROOT = "/dashboard/profile/"
@@ -168,3 +171,24 @@ def test_a_row_is_switched_moved_deleted_and_brought_back(chrome: Browser, site:
         page.get_by_role("button", name="Undo").click()
         expect(row.get_by_text(f"{name}: restored.")).to_be_visible()
         expect(page.locator(".row[data-pk]").first).to_have_attribute("id", str(row_id))
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_wrong_address_is_changed_and_the_new_one_confirmed(chrome: Browser, site: Site, scripts: bool) -> None:
+    person = stranger()
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        page.goto("/accounts/signup/")
+        page.locator("input[name=email]").fill(f"wrong-{person.email}")
+        page.locator("input[name=username]").fill(person.username)
+        page.locator("input[name=password1]").fill(person.password)
+        page.get_by_role("button", name="Sign up", exact=True).click()
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_role("link", name="Change it").click()
+        assert not scrolls_sideways(page)
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_label("New email address").fill(person.email)
+        page.get_by_role("button", name="Send a new code").click()
+        expect(page.get_by_text(f"We have sent a code to {person.email}")).to_be_visible()
+        page.locator("input[name=code]").fill(post_office.code_for(LogPostOffice(site.server.log), person.email))
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        page.wait_for_url("**/dashboard/**")

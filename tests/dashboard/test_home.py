@@ -1,14 +1,17 @@
-"""The dashboard's first page: what it shows, and how many queries it takes."""
+"""The dashboard's first page: who reads it, what it shows, and how many queries it takes."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
 from django.utils import timezone
 
 from accounts.models import LinkedAccount, User
@@ -18,7 +21,7 @@ from dashboard.models import AccessRequest
 from imagehost.models import Usage
 from lookup.models import Profile
 from oidc_provider.models import UsageCount
-from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory
+from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import DeniedRequestFactory
 from tests.factories.lookup import AssetFactory, LinkFactory, ProfileFactory, main_profile
 from tests.factories.oidc_provider import ApplicationFactory
@@ -155,3 +158,31 @@ def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: U
         counts.append(len([query for query in captured if "django_session" not in query["sql"]]))
     # user, figures, deletion of the account; then errors of apps, keys that end, requests
     assert counts == [3, 6, 6]
+
+
+PATTERNS = get_resolver("dashboard.urls").reverse_dict
+ARGUMENTS: defaultdict[str, str] = defaultdict(lambda: "1" * 32)  # each converter takes it
+
+
+def paths() -> list[str]:
+    places = {place for name in PATTERNS for reverse in PATTERNS.getlist(name) for place, _ in reverse[0]}
+    return sorted(f"/{place % ARGUMENTS}" for place in places if place.startswith("dashboard/"))
+
+
+def test_a_visitor_is_sent_to_the_login_page(client: Client) -> None:
+    assert len(paths()) > 100
+    for path in paths():
+        for answer in (client.get(path), client.post(path)):
+            if answer.status_code != 405:
+                assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next={path}")
+        assert answer.status_code == 302 or client.get(path).status_code == 302, path
+
+
+def test_a_form_without_its_token_is_refused(db: None) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(UserFactory())
+    for path in paths():
+        if f"/profile/{ARGUMENTS['profile_id']}/" in path:
+            continue  # the views of the main profile, and 404 here
+        for data in ({}, {"csrfmiddlewaretoken": "a" * 64}):
+            assert client.post(path, data).status_code == 403, path

@@ -24,7 +24,7 @@ from tests.support import programs, servers
 TESTS = Path(__file__).parents[1]
 # The outages come last: one that goes wrong leaves something broken.
 CHOSEN = (
-    *(f"journeys/test_{name}.py" for name in ("sign_in", "access", "authlib", "openid_client", "requests_oauthlib")),
+    *(f"journeys/test_{name}.py" for name in ("sign_in", "authlib", "requests_oauthlib")),
     *(f"production/test_{name}.py" for name in ("two_hosts", "rolling_restart", "outages")),
 )
 PROBLEMS = (programs.MissingProgramError, servers.ServerError, AssertionError)

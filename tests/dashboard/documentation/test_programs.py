@@ -1,10 +1,15 @@
-"""The programs that are written for a sample. That they run is tested in test_samples.py."""
+"""The programs that are written for a sample, and their colours. That they run is tested in test_samples.py."""
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from dashboard.documentation import programs
+import pytest
+from django.test import Client
+
+from dashboard.client_apps.code_samples import STACKS, Stack, coloured, open_code
+from dashboard.documentation import contents, programs
+from tests.pages.markup import page_of, parsed
 
 BASE = "https://host.example"
 FORM = """POST /token 200
@@ -63,3 +68,32 @@ def test_a_query_is_encoded_in_the_address() -> None:
 def test_a_line_that_is_unknown_is_refused() -> None:
     with pytest.raises(ValueError, match="Unknown line of a request: cookie a=b"):
         programs.parse("GET / 200\ncookie a=b")
+
+
+FENCE = re.compile(r"^```\w+[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("slug", contents.pages())
+def test_the_code_of_a_page_is_that_of_its_markdown(client: Client, slug: str) -> None:
+    page = contents.pages()[slug]
+    codes = page_of(client.get(page.path)).xpath("//article//pre/code[starts-with(@id, 'code-')]")
+    expected = [code.rstrip() for code in FENCE.findall(client.get(page.twin_path).content.decode())]
+    assert [code.text_content() for code in codes] == expected
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+def test_each_language_has_colours(stack: Stack) -> None:
+    html = coloured(open_code(stack), stack.fence)
+    assert {"code-comment", "code-text"} <= set(re.findall(r'class="([\w-]+)"', html))
+
+
+@pytest.mark.parametrize("language", ["sh", "python", "js", "ts", "json", "go", "php", "java", "html", "css", "text"])
+@pytest.mark.parametrize("code", ["", "\n", "<b>&amp;</b> \"'`${x}`", "ReaderPlaceZ", "a\n\n  b\n", "{{ reader.uid }}"])
+def test_any_text_stays_as_it_is(language: str, code: str) -> None:
+    assert parsed(f"<pre>x{coloured(code, language)}x</pre>").text_content() == f"x{code}x"
+
+
+def test_a_value_of_the_reader_stays_in_one_piece() -> None:
+    html = coloured('f("{{ reader.username }}", {{ reader.port }})', "python")
+    assert "{{ reader.username }}" in html
+    assert "{{ reader.port }}" in html

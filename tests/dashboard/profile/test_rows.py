@@ -1,4 +1,4 @@
-"""What each form refuses, and how it explains it; files of rows."""
+"""The forms of rows: links, badges, files; what each refuses, and how it explains it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import copy
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from dashboard.profile.content_forms import with_scheme
 from dashboard.profile.section_forms import FORMS
 from lookup.documents import registry
 from lookup.editing import content
@@ -19,12 +20,26 @@ from lookup.models import (
     GalleryItem,
     Link,
     Profile,
+    ProfileBadge,
     Project,
     Section,
 )
 from tests.dashboard.profile.editor import ROOT, Editor, picture, song
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import SVG, AssetFactory, LinkFactory, SectionFactory, main_profile
+from tests.factories.lookup import (
+    SVG,
+    AssetFactory,
+    BadgeFactory,
+    BadgeTierFactory,
+    CustomBadgeFactory,
+    LinkFactory,
+    ProfileBadgeFactory,
+    SectionFactory,
+    main_profile,
+    shown,
+)
+from tests.pages.markup import problems_of
+from tests.support import patterns
 
 WEB = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 TO_WRITE = "Write where the link leads, or the text to copy."
@@ -130,3 +145,122 @@ def test_text_of_users_is_escaped(editor: Editor, profile: Profile) -> None:
         body = editor.open(f"{ROOT}/links/{page}").response.content.decode()
         assert "<img src=x>" not in body
         assert "&lt;img src=x&gt;" in body
+
+
+LINKS = f"{ROOT}/links/"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("lamps.example", "https://lamps.example"),
+        ("lamps.example/a?b=c#d", "https://lamps.example/a?b=c#d"),
+        ("lamps.example:8080/a", "https://lamps.example:8080/a"),
+        ("lämpchen.example", "https://lämpchen.example"),
+        ("ada@lamps.example", "mailto:ada@lamps.example"),
+        ("http://lamps.example/", "http://lamps.example/"),
+        ("mailto:ada@lamps.example", "mailto:ada@lamps.example"),
+        ("javascript:alert(1).x", "javascript:alert(1).x"),
+        ("ada#1843", "ada#1843"),
+        ("two words.example", "two words.example"),
+        ("lamps", "lamps"),
+        ("lamps.", "lamps."),
+        ("ada@lamps", "ada@lamps"),
+        ("ada@lamps@lamps.example", "ada@lamps@lamps.example"),
+        ("", ""),
+    ],
+)
+def test_an_address_without_a_scheme_gets_one(typed: str, meant: str) -> None:
+    assert with_scheme(typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["a" + ".a" * 900 + "@", "a@a" + ".a" * 900 + " ", "a." * 1000 + ":"])
+@pytest.mark.parametrize("kind", ["links", "audios", "projects"])
+def test_a_long_address_that_is_none_is_refused_at_once(editor: Editor, kind: str, typed: str) -> None:
+    column = "external_url" if kind == "audios" else "url"
+    with patterns.bounded(5):
+        editor.fill(f"{ROOT}/{kind}/add/", title="Lamps", **{column: typed})
+    assert editor.shown(kind) == []
+
+
+def test_a_link_that_is_typed_without_a_scheme_is_saved_with_one(editor: Editor) -> None:
+    editor.fill(f"{LINKS}add/", url="lamps.example")
+    editor.fill(f"{LINKS}add/", url="lamps.example", is_text="True")
+    editor.fill(f"{LINKS}add/", url="two words.example")
+    assert "Use a web address such as" in editor.text
+    assert [(link["url"], link["isText"]) for link in editor.shown("links")] == [
+        ("https://lamps.example", False),
+        ("lamps.example", True),
+    ]
+    editor.fill(f"{ROOT}/projects/add/", title="Lamps", url="lamps.example")
+    assert editor.shown("projects")[0]["url"] == "https://lamps.example"
+
+
+def test_a_platform_that_is_not_suggested_stays(editor: Editor, profile: Profile) -> None:
+    row = LinkFactory.create(profile=profile, platform_id="Ünïque", platform_type="odd kind", is_text=True)
+    editor.fill(f"{LINKS}{row.pk}/", title="Renamed")
+    row.refresh_from_db()
+    assert (row.title, row.platform_id, row.platform_type, row.is_text) == ("Renamed", "Ünïque", "odd kind", True)
+    page = editor.open(f"{LINKS}{row.pk}/").page
+    for name in page.xpath("//input[@list]/@list"):
+        assert page.xpath(f"//datalist[@id='{name}']/option/@value")
+
+
+@pytest.fixture
+def badge(profile: Profile) -> ProfileBadge:
+    """With three tiers, two of them unlocked."""
+    catalogue = BadgeFactory(id="views", name="Views")
+    for tier in (1, 2, 3):
+        BadgeTierFactory(badge=catalogue, tier=tier, title=f"Seen {tier}")
+    row: ProfileBadge = ProfileBadgeFactory(profile=profile, badge=catalogue, order=0, unlocked_tiers=[1, 2])
+    shown(profile.user)
+    return row
+
+
+def test_a_tier_is_chosen_among_the_unlocked_ones(editor: Editor, badge: ProfileBadge) -> None:
+    page = f"{ROOT}/badges/{badge.pk}/"
+    editor.open(page)
+    assert problems_of(editor.response) == []
+    offered = editor.page.xpath("//select[@name='selected_tier']/option")
+    assert [option.text for option in offered] == ["The highest", "1: Seen 1", "2: Seen 2"]
+    editor.send(page, selected_tier="1", color="#abcdef", recolor=True)
+    [entry] = editor.shown("badges")
+    assert (entry["selectedTier"], entry["color"], entry["recolor"]) == (1, "#abcdef", True)
+    editor.fill(page, selected_tier="")
+    assert editor.shown("badges")[0]["selectedTier"] is None
+
+
+def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Editor, badge: ProfileBadge) -> None:
+    page = f"{ROOT}/badges/{badge.pk}/"
+    editor.open(page).send(page, selected_tier=["3"])
+    assert editor.errors() == ["Select a valid choice. 3 is not one of the available choices."]
+    with pytest.raises(ValidationError, match="Choose one of the unlocked tiers"):
+        content.change(
+            content=registry.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None
+        )
+    assert editor.shown("badges")[0]["selectedTier"] is None
+
+
+def test_a_badge_without_tiers_has_a_form_too(editor: Editor, profile: Profile) -> None:
+    row = ProfileBadgeFactory(profile=profile, badge=BadgeFactory(id="staff"))
+    editor.fill(f"{ROOT}/badges/{row.pk}/", color="#123456")
+    assert editor.shown("badges")[0]["color"] == "#123456"
+
+
+def test_both_kinds_share_one_order(editor: Editor, profile: Profile, badge: ProfileBadge) -> None:
+    own = CustomBadgeFactory(profile=profile, order=1)
+    editor.open(f"{ROOT}/badges/").press(f"{ROOT}/badges/{own.pk}/move/", places="up")
+    assert [entry["id"] for entry in editor.shown("badges")] == [own.pk, badge.pk]
+    editor.press(f"{ROOT}/badges/order/", pk=[badge.pk, own.pk])
+    assert [entry["id"] for entry in editor.shown("badges")] == [badge.pk, own.pk]
+
+
+def test_a_given_badge_is_switched_off_but_not_deleted(editor: Editor, badge: ProfileBadge) -> None:
+    editor.open(f"{ROOT}/badges/")
+    assert f"{badge.pk}/delete/" not in editor.response.content.decode()
+    editor.press(f"{ROOT}/badges/{badge.pk}/switch/", is_on="0")
+    assert editor.shown("badges")[0]["enabled"] is False
+    assert editor.press(f"{ROOT}/badges/{badge.pk}/delete/").response.status_code == 404
+    with pytest.raises(ObjectDoesNotExist):
+        content.delete(content=registry.BADGES, profile=badge.profile, pk=badge.pk, by=None)
+    assert [entry["id"] for entry in editor.shown("badges")] == [badge.pk]
