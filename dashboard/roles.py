@@ -1,4 +1,4 @@
-"""The roles of staff. `manage.py create_roles` makes a group of each; docs/operations.md has the same table.
+"""The roles of staff, in roles.toml. `manage.py create_roles` makes a group of each.
 
 Each permission of the service's own apps is in the role Operator. Permissions of Django and of the libraries are in
 none: their holder could take every right, or read credentials. They are for superusers.
@@ -6,8 +6,10 @@ none: their holder could take every right, or read credentials. They are for sup
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import ValidationError
@@ -28,48 +30,11 @@ class Role:
 
     name: str
     purpose: str
-    permissions: tuple[str, ...] | None
+    permissions: Sequence[str] | None = None
 
 
-ROLES = (
-    Role(
-        "Support",
-        "Read users, apps, keys and files; answer requests.",
-        (
-            *("accounts.view_user", "accounts.view_linkedaccount", "accounts.view_name", "accounts.view_apikey"),
-            *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
-            *("imagehost.view_file", "imagehost.view_folder", "imagehost.view_usage"),
-            *("lookup.view_profile", "lookup.view_alias"),
-            *("oidc_provider.view_application", "oidc_provider.view_approval"),
-        ),
-    ),
-    Role(
-        "Moderator",
-        "Decide reports, ban users, quarantine files, delete comments.",
-        (
-            *("accounts.view_user", "accounts.view_name", "accounts.ban_user"),
-            *("imagehost.view_file", "imagehost.view_folder", "imagehost.quarantine_file"),
-            *("lookup.view_profile", "lookup.view_comment", "lookup.delete_comment"),
-            *("lookup.view_report", "lookup.decide_report"),
-        ),
-    ),
-    Role(
-        "App reviewer",
-        "Suspend, restore and verify apps; unlock scopes; answer requests.",
-        (
-            *("accounts.view_user", "accounts.unlock_scopes_user"),
-            *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
-            *("oidc_provider.view_application", "oidc_provider.view_approval"),
-            *("oidc_provider.suspend_application", "oidc_provider.verify_application"),
-        ),
-    ),
-    Role("Operator", "Everything but the roles of staff and the actions of superusers.", None),
-    Role(
-        "Auditor",
-        "Read and export the audit trail; read how jobs ran. Changes nothing.",
-        ("accounts.view_auditevent", "accounts.export_auditevent", "accounts.view_jobrun"),
-    ),
-)
+_TABLE = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
+ROLES = tuple(Role(**row) for row in _TABLE["role"])
 
 
 @dataclass(frozen=True)

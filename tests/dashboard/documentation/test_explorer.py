@@ -110,10 +110,18 @@ def test_what_was_chosen_is_kept_on_the_page_that_asks_for_the_key(client: Clien
     assert "type=uid&value=0&views=true" in page.xpath("string(//*[@id='try-curl'])")
 
 
-def test_a_request_is_answered_by_the_endpoint(client: Client, reader: User) -> None:
+def test_a_request_is_answered_by_the_endpoint_and_the_key_is_neither_shown_nor_kept(
+    client: Client, reader: User
+) -> None:
     main_profile(reader)
     secret = secret_of(reader, "lookup:user")
-    page = send(client, "lookup_user", type="username", value=reader.username, views="true", key=secret)
+    asked = {"type": "username", "value": reader.username, "views": "true", "key": secret}
+    response = client.post("/docs/try/lookup_user", asked)
+    assert (response.status_code, problems_of(response)) == (200, [])
+    assert secret.encode() not in response.content
+    assert secret not in str(dict(client.session))
+    assert response.headers["Cache-Control"] == "private, no-store"
+    page = page_of(response)
     assert status_of(page) == "200 OK"
     assert body_of(page)["user"]["id"] == reader.pk
     assert set(body_of(page)) == {"error", "user", "views"}
@@ -125,14 +133,6 @@ def test_an_account_key_is_sent_as_a_bearer(client: Client, reader: User, name: 
     page = send(client, name, key=secret_of(reader, "account"))
     assert (status_of(page), body_of(page)[field]) == ("200 OK", [])
     assert 'header "Authorization: Bearer $API_KEY"' in page.xpath("string(//*[@id='try-curl'])")
-
-
-def test_the_key_is_neither_shown_nor_kept(client: Client, reader: User) -> None:
-    secret = secret_of(reader, "lookup:user")
-    response = client.post("/docs/try/lookup_user", {"type": "uid", "value": "1", "key": secret})
-    assert secret.encode() not in response.content
-    assert secret not in str(dict(client.session))
-    assert response.headers["Cache-Control"] == "private, no-store"
 
 
 def test_an_error_comes_with_cause_fix_and_its_row_of_the_guide(client: Client) -> None:
@@ -174,23 +174,17 @@ def test_any_other_value_reaches_the_endpoint_as_it_was_typed(client: Client, re
     assert "$HOME" not in page.xpath("string(//*[@id='try-curl'])")
 
 
-def test_the_answer_needs_the_token_of_its_form() -> None:
+def test_what_has_no_form_is_404_and_the_answer_needs_the_token_of_its_form(client: Client) -> None:
     assert Client(enforce_csrf_checks=True).post("/docs/try/lookup_uid", {"uid": "1", "key": "x"}).status_code == 403
-
-
-def test_what_has_no_form_is_404(client: Client) -> None:
     for name in (*NOT_EXPLORED, "upload_file", "nothing"):
         assert client.get(f"/docs/try/{name}").status_code == 404
     assert client.put("/docs/try/lookup_uid").status_code == 405
 
 
-def test_the_markdown_names_the_form_instead(client: Client) -> None:
+def test_the_markdown_names_the_form_instead_and_the_page_may_be_cached(client: Client) -> None:
     text = client.get("/docs/lookup/uid.md").content.decode()
     assert "## Try it\n\nThe page for people has a form here" in text
     assert "explorer" not in text
-
-
-def test_a_visitors_page_with_a_form_may_be_cached(client: Client) -> None:
     response = client.get("/docs/lookup/uid")
     assert response.headers["Cache-Control"] == "public, max-age=300"
     assert not response.cookies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.lookup import statements
 from tests.support.threads import together
 
 PAGE = "/dashboard/profile/"
+UNSAFE = "Contains a control character or a bidirectional override"
 TYPED = {
     "display_name": "Ada ✦",
     "description": "Line one\nLine two",
@@ -35,23 +37,19 @@ TYPED = {
     "sound_effect_button": "drop",
 }
 
-CAMEL = {
-    "display_name": "displayName",
-    "font_username": "fontUsername",
-    "sound_effect": "soundEffect",
-    "sound_effect_button": "soundEffectButton",
-}
-
 
 def test_saved_fields_show_in_the_lookup(
     signed_in: Client, user: User, profile: Profile, looked_up: Callable[..., Any]
 ) -> None:
     form = filled(signed_in, PAGE, "display_name")
+    signed_in.post(PAGE, form)
+    assert not AuditEvent.objects.filter(verb="profile:changed").exists(), "an untouched form changes nothing"
+    assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
     response = signed_in.post(PAGE, form | TYPED | {"description": "Line one\r\nLine two"}, follow=True)
     assert response.redirect_chain == [(PAGE, 302)]
     assert "Profile saved." in said(response)
     found = looked_up("profile")["profile"]
-    assert {name: found[CAMEL.get(name, name)] for name in TYPED} == TYPED
+    assert {name: found[re.sub(r"_(\w)", lambda one: one[1].upper(), name)] for name in TYPED} == TYPED
     event = AuditEvent.objects.get(verb="profile:changed")
     assert (event.actor, event.data["changed"]) == (user, sorted(TYPED))
     assert list(document_checks.differences()) == []
@@ -79,12 +77,6 @@ def test_a_saved_form_locks_the_profile_and_its_document_once(signed_in: Client,
         "UPDATE lookup_profiledocument",
         "UPDATE lookup_userdocument",
     ]
-
-
-def test_saving_an_untouched_form_changes_nothing(signed_in: Client, profile: Profile) -> None:
-    signed_in.post(PAGE, filled(signed_in, PAGE, "display_name"))
-    assert not AuditEvent.objects.filter(verb="profile:changed").exists()
-    assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
 
 
 LIMITS = {"description": 2000, "theme": 32} | dict.fromkeys(set(TYPED) - {"description", "theme"}, 64)
@@ -171,22 +163,10 @@ def test_only_the_users_own_profiles_that_have_an_alias_are_found(
 @pytest.mark.parametrize(
     ("page", "typed", "sentence"),
     [
-        ("", {"display_name": "a\u202eb"}, "Contains a control character or a bidirectional override (U+202E)"),
-        (
-            "links/add/",
-            {"url": "https://bank.example@evil.example/"},
-            "Remove the user name or password before the host.",
-        ),
-        (
-            "sections/add/CUSTOM_TEXT/",
-            {"body": "a\x07b"},
-            "Contains a control character or a bidirectional override (U+0007)",
-        ),
-        (
-            "projects/add/",
-            {"title": "x", "tags": "a,b\u2066"},
-            "Contains a control character or a bidirectional override (U+2066)",
-        ),
+        ("", {"display_name": "a\u202eb"}, f"{UNSAFE} (U+202E)"),
+        ("links/add/", {"url": "https://bank.example@evil.example/"}, "Remove the user name or password before"),
+        ("sections/add/CUSTOM_TEXT/", {"body": "a\x07b"}, f"{UNSAFE} (U+0007)"),
+        ("projects/add/", {"title": "x", "tags": "a,b\u2066"}, f"{UNSAFE} (U+2066)"),
     ],
 )
 def test_unsafe_characters_and_links_are_refused_at_their_field(

@@ -47,6 +47,8 @@ def test_the_pages_are_well_made_and_a_get_changes_nothing(signed_in: Client, wi
         assert problems_of(response) == []
         titles = page_of(response).xpath("//main//*[self::h1 or self::h2 or self::h3]")
         assert all(below <= above + 1 for above, below in pairwise(int(title.tag[1]) for title in titles))
+        here = page_of(response).xpath("//nav[@aria-label='Profile']//a[@aria-current='page']/@href")
+        assert here == ([f"{HOME}{page}"] if page.count("/") < 2 else [])
     assert (list(Profile.objects.values()), list(User.objects.values("public_api_access"))) == before
     assert AuditEvent.objects.count() == audits
 
@@ -76,14 +78,6 @@ def test_every_page_and_list_is_in_one_group_of_the_menu(signed_in: Client) -> N
     assert pages == ["Sections", "Projects", "Gallery", "Widgets"]
 
 
-def test_the_current_tab_is_marked(signed_in: Client) -> None:
-    for page in ("", "appearance/", "media/", "privacy/", "transfer/"):
-        here = page_of(signed_in.get(f"{HOME}{page}")).xpath(
-            "//nav[@aria-label='Profile']//a[@aria-current='page']/@href"
-        )
-        assert here == [f"{HOME}{page}"]
-
-
 @pytest.mark.embedded
 def test_more_profiles_take_no_more_queries(signed_in: Client, user: User) -> None:
     def add(number: int) -> None:
@@ -101,24 +95,19 @@ def test_a_profile_is_hidden_and_shown_again(
     signed_in: Client, user: User, looked_up: Callable[..., Any], client: Client
 ) -> None:
     looked_up()
-    path = f"{HOME}privacy/"
+    stranger, path = UserFactory.create(), f"{HOME}privacy/"
     form = filled(signed_in, path, "public_api_access")
     assert form == {"public_api_access": "on"}
     response = signed_in.post(path, {}, follow=True)
     assert "Your profile is private." in said(response)
     assert answers.user(user.username).whole == answers.PRIVATE
     assert "This profile is private." in said(signed_in.get(f"/{user.username}"))
+    assert User.objects.get(pk=stranger.pk).public_api_access is True
     assert filled(signed_in, path, "public_api_access") == {}
     signed_in.post(path, {"public_api_access": "on"})
     assert answers.user(user.username).status == 200
     events = AuditEvent.objects.filter(verb="user:changed").order_by("pk")
     assert [event.data["public_api_access"] for event in events] == [False, True]
-
-
-def test_hiding_a_profile_hides_no_other(signed_in: Client) -> None:
-    stranger = UserFactory.create()
-    signed_in.post(f"{HOME}privacy/", {})
-    assert User.objects.get(pk=stranger.pk).public_api_access is True
 
 
 ARGUMENTS = {
@@ -154,16 +143,15 @@ def url_of(pattern: URLPattern, profile: Profile) -> str:
     return editing.url_of(profile, str(pattern.name), **arguments)
 
 
-def test_a_form_that_is_too_large_is_refused_unread(signed_in: Client, profile: Profile) -> None:
+def test_a_form_that_is_too_large_is_refused_unread_and_one_with_the_largest_film_is_read(
+    signed_in: Client, profile: Profile
+) -> None:
     for page in PATTERNS:
         path = url_of(page, profile)
         answer = announced(signed_in, path, MAX_BODY + 1)
         assert (answer.status_code, answer.headers["Location"]) == (302, path), page.name
     assert "A form may have at most 52 MB with its files. Nothing was saved." in said(signed_in.get(LINKS))
     assert announced(signed_in, LINKS, "9" * 30).status_code == 302
-
-
-def test_a_form_as_large_as_the_largest_film_is_read(signed_in: Client) -> None:
     with pytest.raises(AssertionError, match="was read"):
         announced(signed_in, LINKS, MAX_BODY)
 
@@ -276,13 +264,10 @@ def test_the_page_as_it_is_stored_is_beside_the_lists(kind: str, signed_in: Clie
     assert problems_of(framed) == []
 
 
-def test_the_stored_page_of_another_user_is_not_shown(signed_in: Client) -> None:
+def test_only_the_owner_sees_a_preview_and_its_text_is_escaped(signed_in: Client) -> None:
     other = ProfileFactory.create()
     assert signed_in.get(f"{PAGE}{other.pk}/preview/saved/").status_code == 404
     assert Client().get(f"{PAGE}preview/saved/").status_code == 302
-
-
-def test_text_is_escaped_in_the_preview(signed_in: Client) -> None:
     form = filled(signed_in, PAGE, "name")
     response = signed_in.post(f"{PAGE}preview/", form | {"description": "<script>alert(1)</script>"})
     assert b"<script>alert" not in response.content

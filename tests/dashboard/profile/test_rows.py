@@ -228,6 +228,9 @@ def test_a_tier_is_chosen_among_the_unlocked_ones(editor: Editor, badge: Profile
     assert (entry["selectedTier"], entry["color"], entry["recolor"]) == (1, "#abcdef", True)
     editor.fill(page, selected_tier="")
     assert editor.shown("badges")[0]["selectedTier"] is None
+    without_tiers = ProfileBadgeFactory(profile=badge.profile, badge=BadgeFactory(id="staff"), order=1)
+    editor.fill(f"{ROOT}/badges/{without_tiers.pk}/", color="#123456")
+    assert editor.shown("badges")[1]["color"] == "#123456"
 
 
 def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Editor, badge: ProfileBadge) -> None:
@@ -239,12 +242,6 @@ def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Edito
             content=registry.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None
         )
     assert editor.shown("badges")[0]["selectedTier"] is None
-
-
-def test_a_badge_without_tiers_has_a_form_too(editor: Editor, profile: Profile) -> None:
-    row = ProfileBadgeFactory(profile=profile, badge=BadgeFactory(id="staff"))
-    editor.fill(f"{ROOT}/badges/{row.pk}/", color="#123456")
-    assert editor.shown("badges")[0]["color"] == "#123456"
 
 
 def test_both_kinds_share_one_order(editor: Editor, profile: Profile, badge: ProfileBadge) -> None:

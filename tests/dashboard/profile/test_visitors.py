@@ -112,10 +112,10 @@ def test_each_profile_has_numbers_of_its_own(signed_in: Client, user: User, seen
         assert signed_in.post(f"{PAGE}{page}").status_code == 405
 
 
-@pytest.mark.parametrize("query", ["days=7", "days=30&days=90", "days=", "days=x"])
-def test_another_period_is_404(signed_in: Client, profile: Profile, query: str) -> None:
-    for page in ("", "visitors.csv"):
-        assert signed_in.get(f"{PAGE}{page}?{query}").status_code == 404
+def test_another_period_is_404(signed_in: Client, profile: Profile) -> None:
+    for query in ("days=7", "days=30&days=90", "days=", "days=x"):
+        for page in ("", "visitors.csv"):
+            assert signed_in.get(f"{PAGE}{page}?{query}").status_code == 404
 
 
 def test_the_page_reads_four_statements_more_than_its_frame(signed_in: Client, seen: Profile) -> None:
