@@ -67,18 +67,12 @@ class FromAddress(HTTPAdapter):
 
 
 @pytest.fixture
-def client() -> Iterator[requests.Session]:
-    """A client with an address of its own."""
-    with requests.Session() as session:
-        session.mount("http://", FromAddress("127.0.0.2"))
-        yield session
-
-
-@pytest.fixture
-def other_client() -> Iterator[requests.Session]:
-    with requests.Session() as session:
-        session.mount("http://", FromAddress("127.0.0.3"))
-        yield session
+def clients() -> Iterator[tuple[requests.Session, requests.Session]]:
+    """Two clients, each with an address of its own."""
+    with requests.Session() as one, requests.Session() as other:
+        one.mount("http://", FromAddress("127.0.0.2"))
+        other.mount("http://", FromAddress("127.0.0.3"))
+        yield one, other
 
 
 def test_the_demo_data_are_good_for_a_sign_in(demo: Server) -> None:
@@ -87,18 +81,14 @@ def test_the_demo_data_are_good_for_a_sign_in(demo: Server) -> None:
     claims = sign_in_with_demo_data(demo.base_url, entry)
     assert (claims["sub"], claims["uid"], claims["email"]) == (user["id"], user["uid"], user["email"])
     assert [account["type"] for account in claims["connections"]] == ["chat", "scrobbler"]
+    var = demo.log.parent / "var"
+    assert [path.stat().st_mode & 0o077 for path in (var, var / "demo.json")] == [0, 0], "they are for the owner only"
 
 
 def test_the_start_says_each_long_step_and_then_its_address(demo: Server) -> None:
     log = demo.log.read_text()
-    steps = (
-        "Preparing the database",
-        "Collecting and",
-        "Making the demo data",
-        "Starting the web",
-        f"is at {demo.base_url}\n",
-    )
-    places = [log.index(step) for step in steps]
+    steps = ("Preparing the database", "Collecting and", "Making the demo data", "Starting the web")
+    places = [log.index(step) for step in (*steps, f"is at {demo.base_url}\n")]
     assert places == sorted(places)
 
 
@@ -110,21 +100,14 @@ def test_the_demo_operator_can_open_the_admin(demo: Server) -> None:
         assert browser.response.status_code == 200
 
 
-def test_the_demo_file_is_for_its_owner_alone(demo: Server) -> None:
-    var = demo.log.parent / "var"
-    assert var.stat().st_mode & 0o077 == 0
-    assert (var / "demo.json").stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"), [("POST", "/api/auth/oauth2/token", 400), ("GET", "/api/auth/oauth2/authorize", 400)]
-)
+@pytest.mark.parametrize(("method", "endpoint"), [("POST", "token"), ("GET", "authorize")])
 def test_the_hundred_and_first_request_of_a_minute_waits(
-    demo: Server, client: requests.Session, other_client: requests.Session, method: str, path: str, status: int
+    demo: Server, clients: tuple[requests.Session, requests.Session], method: str, endpoint: str
 ) -> None:
-    url = f"{demo.base_url}{path}"
+    client, other_client = clients
+    url = f"{demo.base_url}/api/auth/oauth2/{endpoint}"
     answers = [client.request(method, url, timeout=TIMEOUT) for _ in range(LIMIT + 2)]
-    assert [answer.status_code for answer in answers] == [status] * LIMIT + [429] * 2
+    assert [answer.status_code for answer in answers] == [400] * LIMIT + [429] * 2
     refused = answers[-1]
     assert refused.json() == TOO_MANY
     assert refused.headers["Content-Type"] == "application/json"
@@ -132,20 +115,19 @@ def test_the_hundred_and_first_request_of_a_minute_waits(
     assert refused.headers["Retry-After"] == refused.headers["X-Retry-After"]
 
     assert client.get(f"{demo.base_url}/api/auth/oauth2/userinfo", timeout=TIMEOUT).status_code == 401
-    assert other_client.request(method, url, timeout=TIMEOUT).status_code == status
+    assert other_client.request(method, url, timeout=TIMEOUT).status_code == 400
 
 
-def test_no_header_makes_another_client(demo: Server, client: requests.Session) -> None:
-    answers = set()
+def test_no_header_makes_another_client_and_discovery_is_never_limited(
+    demo: Server, clients: tuple[requests.Session, requests.Session]
+) -> None:
+    client, answers = clients[0], set()
     for number in range(LIMIT + 1):
         address = f"10.0.0.{number}"
         forged = {"X-Forwarded-For": address, "X-Real-IP": address, "CF-Connecting-IP": address, "Forwarded": address}
         url = f"{demo.base_url}/api/auth/oauth2/introspect"
         answers.add(client.post(url, headers=forged, timeout=TIMEOUT).status_code)
     assert answers == {400, 429}
-
-
-def test_discovery_is_never_limited(demo: Server, client: requests.Session) -> None:
     url = f"{demo.base_url}/.well-known/openid-configuration"
     assert {client.get(url, timeout=TIMEOUT).status_code for _ in range(LIMIT + 20)} == {200}
 
@@ -200,25 +182,19 @@ def test_the_end_leaves_no_process_and_the_next_start_finds_everything(tmp_path:
     services.forget(tmp_path)
 
 
-def test_the_jobs_run_and_a_killed_supervisor_takes_everything_along(tmp_path: Path) -> None:
-    with services.embedded_server(tmp_path) as server:
-        wait_for_jobs(server)
-        programs = programs_of(server)
-        os.kill(server.process.pid, signal.SIGKILL)
-        process_table.wait_until_gone(*programs)
-    services.forget(tmp_path)
-
-
 def test_a_web_worker_and_a_web_server_that_are_killed_are_replaced(tmp_path: Path) -> None:
-    """Two workers end at once: the server ends too, and the supervisor restarts it."""
-    with services.embedded_server(tmp_path) as server:
-        programs = programs_of(server)
-        for place in (1, 1, 0):
-            killed = _web_processes(server)[place]
-            os.kill(killed, signal.SIGKILL)
-            process_table.wait_until_gone(killed)
-            server.wait_until_ready()
-        assert {pid for pid, name in programs.items() if name != "web"} <= programs_of(server).keys()
+    """Two workers end at once: the server ends too, and the supervisor restarts it. The chat platform takes another
+    port than the next one, which is taken."""
+    with contextlib.ExitStack() as stack:
+        port = _port_with_a_busy_neighbour(stack)
+        with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}") as server:
+            programs = programs_of(server)
+            for place in (1, 1, 0):
+                killed = _web_processes(server)[place]
+                os.kill(killed, signal.SIGKILL)
+                process_table.wait_until_gone(killed)
+                server.wait_until_ready()
+            assert {pid for pid, name in programs.items() if name != "web"} <= programs_of(server).keys()
     services.forget(tmp_path)
 
 
@@ -228,15 +204,18 @@ def _web_processes(server: Server) -> tuple[int, int]:
     return next((process.parent, process.pid) for process in table if programs.get(process.parent) == "web")
 
 
-def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> None:
+def test_what_breaks_is_logged_whole_and_a_killed_supervisor_takes_everything_along(tmp_path: Path) -> None:
     with services.embedded_server(tmp_path) as server:
         wait_for_jobs(server)  # one that fails would be logged too
+        programs = programs_of(server)
         database = sqlite3.connect(tmp_path / "var" / "db.sqlite3")
         with contextlib.closing(database), database:
             database.execute("ALTER TABLE oidc_provider_application RENAME TO hidden")
         url = f"{server.base_url}/api/auth/oauth2/authorize?client_id=a-client&code=a-secret"
         answer = requests.get(url, timeout=TIMEOUT)
         log = server.log.read_text()
+        os.kill(server.process.pid, signal.SIGKILL)
+        process_table.wait_until_gone(*programs)
     assert (answer.status_code, answer.json()) == (500, {"error": "errors.internal"})
     entries = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     # A job and the request log may miss the table, too, and log that under their own names.
@@ -293,14 +272,6 @@ def test_a_named_port_of_the_chat_platform_that_is_taken_is_refused(tmp_path: Pa
     with ports.held(2) as (port, taken), socket.create_server(("127.0.0.1", taken)):
         values = services.embedded_values(tmp_path, port, CHAT_SIMULATOR_PORT=str(taken))
         assert f"Cannot listen on 127.0.0.1:{taken}" in _refusal(values)
-
-
-def test_the_chat_platform_takes_another_port_than_the_next_one_where_that_is_taken(tmp_path: Path) -> None:
-    with contextlib.ExitStack() as stack:
-        port = _port_with_a_busy_neighbour(stack)
-        with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}") as server:
-            assert programs_of(server)
-    services.forget(tmp_path)
 
 
 def _port_with_a_busy_neighbour(stack: contextlib.ExitStack) -> int:
