@@ -116,7 +116,7 @@ def test_a_reason_is_a_preset_or_free_text_or_both(preset: int | None, text: str
     assert app.suspension_reason == reason.format(chosen)
 
 
-def test_a_reason_is_no_other_preset_and_not_longer_with_one() -> None:
+def test_a_reason_is_no_other_preset_and_has_2000_characters_with_one_too() -> None:
     presets = ("Spam.",)
     assert ReasonForm({"preset": "Ham.", "reason": "x"}, hint="", presets=presets).errors == {
         "preset": ["Select a valid choice. Ham. is not one of the available choices."]
@@ -124,9 +124,6 @@ def test_a_reason_is_no_other_preset_and_not_longer_with_one() -> None:
     assert "reason" in ReasonForm({"preset": "Spam.", "reason": "x" * 1995}, hint="", presets=presets).errors
     assert ReasonForm({"preset": "Spam.", "reason": "x" * 1994}, hint="", presets=presets).is_valid()
     assert ReasonForm({}, hint="", is_required=False, presets=presets).is_valid()
-
-
-def test_a_reason_has_at_most_2000_characters() -> None:
     assert ReasonForm({"reason": "x" * 2000}, hint="").is_valid()
     assert not ReasonForm({"reason": "x" * 2001}, hint="").is_valid()
 
@@ -149,7 +146,7 @@ def test_a_ban_of_oneself_is_refused(staff: Browser, superuser: User) -> None:
     assert not superuser.is_banned
 
 
-def test_there_is_no_such_page(staff: Browser) -> None:
+def test_there_is_no_such_page_and_a_key_is_reached_through_its_owner_alone(staff: Browser) -> None:
     person = f"/dashboard/staff/people/{UserFactory().pk}"
     for path in (
         f"/dashboard/staff/requests/{'9' * 40}/grant/",
@@ -163,17 +160,14 @@ def test_there_is_no_such_page(staff: Browser) -> None:
         f"{person}/keys/ik_none/nonsense/grant/",
     ):
         assert staff.client.get(path).status_code == 404, path
-
-
-def test_a_key_is_reached_through_its_owner_alone(staff: Browser) -> None:
     act = next(act for act in ACTS if act.name == "grant-permission")
     key, other = act.make(), UserFactory()
     path = act.path(key).replace(key.owner.pk, other.pk)
     assert staff.client.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("act", ["unlock", "relock", "reset-second-factor"])
-def test_actions_that_only_the_admin_has_are_no_pages_of_a_person(staff: Browser, act: str) -> None:
+def test_actions_that_only_the_admin_has_are_no_pages_of_a_person(staff: Browser) -> None:
     ada = UserFactory(username="Ada")
     assert [action.name for action in USER_ACTIONS] == ["ban", "lift_ban", "reset_password", "delete"]
-    assert staff.open(f"{person_page(ada)}{act}/").response.status_code == 404
+    for act in ("unlock", "relock", "reset-second-factor"):
+        assert staff.open(f"{person_page(ada)}{act}/").response.status_code == 404
