@@ -187,12 +187,18 @@ def _shell_text(text: str) -> str:
 
 
 def _python_text(text: str) -> str:
+    return _text(text, 'os.environ["%s"]', "{os.environ['%s']}", 'f"%s"')
+
+
+def _text(text: str, alone: str, inside: str, whole: str) -> str:
+    """Return a text of a program. `alone` and `inside`: a variable as the whole text, and in a text, of the form
+    `whole`."""
     parts = pieces(text)
     if not any(map(is_variable, parts)):
         return json.dumps(text)
     if len(parts) == 1:
-        return f'os.environ["{text[1:]}"]'
-    return 'f"' + "".join(f"{{os.environ['{p[1:]}']}}" if is_variable(p) else p for p in parts) + '"'
+        return alone % text[1:]
+    return whole % "".join(inside % part[1:] if is_variable(part) else part for part in parts)
 
 
 def _python_pairs(name: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -208,12 +214,7 @@ def _javascript_name(name: str) -> str:
 
 
 def _javascript_text(text: str) -> str:
-    parts = pieces(text)
-    if not any(map(is_variable, parts)):
-        return json.dumps(text)
-    if len(parts) == 1:
-        return f"process.env.{text[1:]}"
-    return "`" + "".join(f"${{process.env.{p[1:]}}}" if is_variable(p) else p for p in parts) + "`"
+    return _text(text, "process.env.%s", "${process.env.%s}", "`%s`")
 
 
 def _javascript_body(request: Request) -> tuple[list[str], str]:

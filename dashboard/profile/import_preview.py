@@ -86,7 +86,10 @@ class Preview:
 
 
 def of(changes: Changes) -> Preview:
-    values = [*map(_field, changes.fields), *map(_setting, changes.settings)]
+    values = [*map(_field, changes.fields)]
+    for change in changes.settings:
+        key, _, name = change.name.partition(".")
+        values.append(_value(f"{settings_form.TITLES[key]}: {settings_form.label_of(key, name)}", change))
     lists = [_list(one) for one in changes.lists if not one.is_empty]
     same = [KINDS[one.name].title for one in changes.lists if one.is_empty]
     return Preview(values, lists, ", ".join(same))
@@ -134,11 +137,6 @@ def _field(change: Change) -> Value:
     if column in PLACES:
         return _value(PLACES[column].title, change)
     return _value(str(ProfileForm.base_fields[column].label), change)
-
-
-def _setting(change: Change) -> Value:
-    key, _, name = change.name.partition(".")
-    return _value(f"{settings_form.TITLES[key]}: {settings_form.label_of(key, name)}", change)
 
 
 def _value(label: str, change: Change) -> Value:

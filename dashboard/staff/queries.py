@@ -73,15 +73,12 @@ def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:
     return Coalesce(Subquery(mine.annotate(number=Count("pk")).values("number"), output_field=IntegerField()), 0)
 
 
-def _name_in(term: str) -> str:
-    """Return the name in `@ada`, in the address of a profile, or in a term that is only a name."""
-    path = term.partition("?")[0].partition("#")[0].rstrip("/")
-    return path.rpartition("/")[2].removeprefix("@") or term
-
-
 def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
-    """Return ids of people; every part of the union has an index. A name matches by prefix, the rest whole."""
-    called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=_name_in(term).upper()).values_list("user_id")
+    """Return ids of people; every part of the union has an index. A name matches by prefix, the rest whole. The name
+    may stand as `@ada`, or in the address of a profile."""
+    path = term.partition("?")[0].partition("#")[0].rstrip("/")
+    name = path.rpartition("/")[2].removeprefix("@") or term
+    called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=name.upper()).values_list("user_id")
     parts: list[QuerySet[Any, Any]] = [
         User.objects.filter(pk=term.lower()).values_list("pk"),
         LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=term).values_list("user_id"),
