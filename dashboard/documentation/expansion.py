@@ -29,6 +29,7 @@ from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.lifetimes import in_words
 
+_MIMES = [f"`{type_.mime}`" for type_ in media.ALL]
 _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
 
 
@@ -41,7 +42,6 @@ def fill(text: str) -> str:
 def values() -> dict[str, str]:
     """Return the values of the pages, by name."""
     free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
-    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
     known = {
         "base_url": settings.BASE_URL,
         "site_name": settings.SITE_NAME,
@@ -66,7 +66,7 @@ def values() -> dict[str, str]:
         "premium_storage": f"{premium.max_storage // plans.GIGABYTE} GB",
         "imagehost_file": f"{imagehost.max_file_size // plans.MEGABYTE} MB",
         "imagehost_storage": f"{imagehost.max_storage // plans.GIGABYTE} GB",
-        "image_types": f"{', '.join(mimes[:-1])} or {mimes[-1]}",
+        "image_types": f"{', '.join(_MIMES[:-1])} or {_MIMES[-1]}",
         "support": settings.SUPPORT_EMAIL or "the operators",
         "max_apps": application_rules.MAX_APPLICATIONS,
         "max_redirect_urls": redirects.MAX_URLS,

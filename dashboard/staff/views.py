@@ -62,15 +62,9 @@ def _answer(
     data = request.POST if request.method == "POST" else None
     form = ReasonForm(data, hint=page.hint, is_required=action.needs_reason, presets=page.presets)
     if not form.is_valid():
-        return confirm(
-            request,
-            page.title.format(name, **options),
-            page.effects(subject, **options),
-            page.label.format(**options) or action.label,
-            back_url=back_url,
-            is_harmless=page.is_harmless,
-            form=form,
-        )
+        title, effects = page.title.format(name, **options), page.effects(subject, **options)
+        button = page.label.format(**options) or action.label
+        return confirm(request, title, effects, button, back_url=back_url, is_harmless=page.is_harmless, form=form)
     try:
         actions.perform(action, subject, by=request.user, reason=form.cleaned_data["reason"], **options)
     except (ValidationError, PermissionDenied) as refused:
