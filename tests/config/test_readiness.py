@@ -389,7 +389,7 @@ class TestHost:
 
     def test_it_waits_for_the_migrations_and_then_asks_no_database(self, client: Client) -> None:
         recorder = MigrationRecorder(connection)
-        (last,) = recorder.migration_qs.filter(app="lookup").order_by("-id")[:1]
+        (last,) = recorder.migration_qs.filter(app="sessions").order_by("-id")[:1]
         recorder.record_unapplied(last.app, last.name)
         try:
             assert self.ask(client) == (503, {"static_files": "ok", "migrations": "1 migrations are waiting"})
