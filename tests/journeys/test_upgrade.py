@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.journeys import hosts
+from tests.journeys import hosts, services
 from tests.journeys.hosts import Installation, Release
 from tests.journeys.member import Member
 from tests.journeys.processes import Server
-from tests.support import databases, migration_safety, previous_release, programs
+from tests.support import migration_safety, previous_release, programs
 
 pytestmark = pytest.mark.live
 INSTALL_SECONDS = 600
@@ -81,8 +81,9 @@ def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
     installation.front.lead_to(first)
     newcomer.do_everything("New account, previous release")
     assert installation.errors() == []
-    new = databases.with_name(os.environ["DATABASE_URL"], os.environ[databases.VARIABLE])
-    assert _schema(installation.values["DATABASE_URL"]) == _schema(new)
+    with services.database(os.environ["DATABASE_URL"]) as new:
+        installation.do("new", "migrate", "--verbosity", "0", values={"DATABASE_URL": new})
+        assert _schema(installation.values["DATABASE_URL"]) == _schema(new)
 
 
 def _schema(database_url: str) -> list[str]:
