@@ -332,7 +332,7 @@ class SigningUnavailable(Exception):
 APP_DISABLED = ("client_disabled", 403, "This app has been disabled.")  # an error page: its code, status and message
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ErrorPage(Exception):
     """An authorization request that is not answered at its redirect URL: a page for the user, JSON for a program."""
 
@@ -386,8 +386,11 @@ class ErrorPage(Exception):
         }
     )
 
+    def __post_init__(self) -> None:
+        super().__init__(self.error)  # of the fields, tracebacks show only this one
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class ErrorRedirect(Exception):
     """An error of an authorization request that the app receives at its redirect URL (RFC 6749 §4.1.2.1)."""
 
@@ -494,3 +497,6 @@ class ErrorRedirect(Exception):
             ),
         }
     )
+
+    def __post_init__(self) -> None:
+        super().__init__(self.error)  # of the fields, tracebacks show only this one: `state` is a secret
