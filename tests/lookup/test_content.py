@@ -247,6 +247,20 @@ def test_new_rows_stand_one_behind_the_other(profile: Profile) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.embedded
+def test_of_several_orders_one_holds_whole(profile: Profile) -> None:
+    pks = [row.pk for row in LinkFactory.create_batch(6, profile=profile)]
+    orders = [pks[turn:] + pks[:turn] for turn in range(1, THREADS + 1)]
+
+    def reorder(number: int) -> None:
+        own = again(profile)
+        content.reorder(content=registry.LINKS, profile=own, pks=orders[number], by=own.user)
+
+    together(THREADS, reorder)
+    assert check(profile) in orders
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.embedded
 def test_moves_of_the_same_row_add_up(profile: Profile) -> None:
     pks = [row.pk for row in LinkFactory.create_batch(6, profile=profile)]
 
