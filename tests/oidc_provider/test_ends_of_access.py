@@ -30,6 +30,8 @@ from tests.oidc_provider.protocol import (
     authorize,
     claims_of,
     code_for,
+    decide,
+    error_sent_back,
     place_of,
     refused,
     sent_back,
@@ -166,6 +168,15 @@ def test_a_code_under_way_no_longer_gives_it(unlocked: App, browser: Client) -> 
     assert tokens["scope"] == "openid"
     assert SCOPE not in claims_of(tokens["id_token"])
     assert set(userinfo(tokens["access_token"]).json()) == {"sub"}
+
+
+def test_neither_a_request_nor_a_consent_page_that_is_open_gives_it(unlocked: App, browser: Client) -> None:
+    scope = f"openid {SCOPE}"
+    code_for(browser, unlocked.application, scope=scope)  # approved, so that no page asks
+    waiting = authorize(browser, unlocked.application, scope=scope, prompt="consent")
+    _relock(unlocked)
+    assert error_sent_back(decide(browser, waiting)) == "invalid_scope"
+    assert error_sent_back(authorize(browser, unlocked.application, scope=scope)) == "invalid_scope"
 
 
 @pytest.mark.parametrize("removed", ["openid", "identify", "email", "connections"])
