@@ -69,10 +69,17 @@ def test_the_state_comes_back_unchanged(browser: Client, app: App, state: str) -
     ("registered", "asked", "begin"),
     [
         ("https://app.example.org/cb?from=login", None, "https://app.example.org/cb?from=login&"),
+        ("https://app.example.org", None, "https://app.example.org?"),
         ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", "http://127.0.0.1:51004/cb?"),
         ("com.example.app:/", None, "com.example.app:/?"),
         ("https://[2001:db8::]/cb", None, "https://[2001:db8::]/cb?"),
+        ("https://[::ffff:192.0.2.1]/cb", None, "https://[::ffff:192.0.2.1]/cb?"),
         ("https://app.example.org/a;b,c!$'()/@:", None, "https://app.example.org/a;b,c!$'()/@:?"),
+        (
+            "https://app.example.org/i.php?tx%5Baction%5D=cb",
+            None,
+            "https://app.example.org/i.php?tx%5Baction%5D=cb&",
+        ),
     ],
 )
 def test_every_kind_of_redirect_url_is_answered(
