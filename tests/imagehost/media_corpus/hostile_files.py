@@ -13,6 +13,7 @@ from PIL import Image
 from imagehost import media
 from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import (
+    PNG_SIGNATURE,
     box,
     box_of,
     ebml,
@@ -86,6 +87,11 @@ def _deep_boxes(depth: int) -> bytes:
     return _MP4 + inner
 
 
+def _without_moov(content: bytes) -> bytes:
+    start, end = box_of(content, b"moov")
+    return content[:start] + content[end:]
+
+
 def _moov_alone() -> bytes:
     content = recorded(MP4)
     start, end = box_of(content, b"moov")
@@ -151,20 +157,39 @@ REFUSED: dict[str, Content] = {
     "jpeg-0x0": lambda: _jpeg_of(0, 0),
     "gif-0x0": lambda: _gif_of(0, 0),
     "avif-0x0": lambda: _avif_of(0, 0),
+    "png-without-data": lambda: png_header(4, 4) + _END,
+    "png-without-header": lambda: PNG_SIGNATURE + png_chunk(b"IDAT", zlib.compress(bytes(52))) + _END,
+    "gif-without-picture": lambda: b"GIF89a\4\0\4\0\0\0\0!\xfe\x04only\0;",
+    "webp-without-picture": lambda: riff(_canvas(4, 4)),
+    "webp-empty": riff,
+    "jpeg-of-four-bytes": lambda: b"\xff\xd8\xff\xe0",
     "jpeg-without-frame": lambda: b"\xff\xd8" + jpeg_segment(0xE0, b"JFIF\0" + bytes(9)) + b"\xff\xd9",
+    "avif-brand-alone": lambda: ftyp(b"avif", b"avif", b"mif1"),
     "avif-with-empty-meta": lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(4)) + box(b"mdat"),
+    "mp4-brand-alone": lambda: _MP4,
+    "mp4-without-moov": lambda: _without_moov(recorded(MP4)),
     "mp4-without-mdat": _moov_alone,
+    "mp4-with-empty-moov": lambda: _MP4 + box(b"moov") + box(b"mdat", bytes(100)),
+    "mov-without-moov": lambda: _without_moov(recorded(MOV)),
+    "mov-mdat-alone": lambda: box(b"mdat", bytes(1000)),
     "mp4-frames-of-zeros": lambda: _overwritten(recorded(MP4), b"mdat"),
     "mp4-moov-of-zeros": lambda: _overwritten(recorded(MP4), b"moov"),
     "mp4-unknown-codec": lambda: patched(recorded(MP4), b"avc1\0", 0, b"zzzz"),
+    "webm-header-alone": lambda: ebml_header(b"webm"),
+    "webm-empty-segment": lambda: ebml_header(b"webm") + ebml(_SEGMENT),
     "webm-track-without-frames": lambda: _webm_of_track(96, 64),
     "webm-cut-before-clusters": _webm_cut_before_clusters,
     "webm-0x0": lambda: _webm_of_frame_size(0, 0),
     # lies
     "png-bad-checksum": lambda: patched(png(), b"IHDR", 17, b"\0"),
+    "png-unknown-critical-chunk": lambda: png(png_chunk(b"EVIL", b"x")),
+    "png-second-header": lambda: png(png_header(9, 9)[8:]),
+    "png-chunk-beyond-end": lambda: png_header(4, 4) + b"\x7f\xff\xff\xfftEXtComment\0",
+    "jpeg-segment-beyond-end": lambda: b"\xff\xd8\xff\xe1\xff\xffExif\0\0",
     "webp-length-beyond-end": lambda: riff((b"VP8 ", bytes(40)), size=0x7FFFFFFF),
     "webp-lossy-of-zeros": lambda: riff((b"VP8 ", bytes(64))),
     "avif-meta-beyond-end": lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(64), size=1 << 30),
+    "mp4-box-of-four-bytes": lambda: patched(recorded(MP4), b"moov", -4, struct.pack(">I", 4)),
     "mp4-box-beyond-end": lambda: patched(recorded(MP4), b"moov", -4, struct.pack(">I", 2**31)),
     "mp4-box-of-long-lie": lambda: _MP4 + box(b"moov", struct.pack(">Q", 2**62), bytes(64), size=1),
     "webm-doc-type-webmx": lambda: patched(recorded(WEBM), b"\x42\x82\x84webm", 6, b"x"),
