@@ -68,6 +68,7 @@ def test_other_code_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> N
     _forget()
     assert documents.forms() != before
     known = {name for name, module in sys.modules.items() if Path(str(getattr(module, "__file__", ""))) in read}
+    assert {"lookup.documents.documents", "lookup.documents.registry"} <= known
     imported = {name for module in known for name in _imports(module) if name.startswith("lookup.")}
     assert {name for name in imported - known if not name.startswith("lookup.models")} == set()
 
