@@ -332,7 +332,7 @@ class SigningUnavailable(Exception):
 APP_DISABLED = ("client_disabled", 403, "This app has been disabled.")  # an error page: its code, status and message
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class ErrorPage(Exception):
     """An authorization request that is not answered at its redirect URL: a page for the user, JSON for a program."""
 
@@ -385,9 +385,6 @@ class ErrorPage(Exception):
             ),
         }
     )
-
-    def __post_init__(self) -> None:
-        super().__init__(self.error)  # of the fields, tracebacks show only this one
 
 
 @dataclass(eq=False, repr=False)

@@ -357,13 +357,6 @@ def test_the_log_names_the_app_and_the_person(browser: Client, app: App, user: U
     ]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        ErrorPage("invalid_request", 400, "A hint of hush"),
-        ErrorRedirect(f"{REDIRECT_URL}?x=hush", "invalid_request", "A hint of hush", "hush"),
-    ],
-    ids=["page", "redirect"],
-)
-def test_a_traceback_shows_the_code_of_an_error_and_no_value_of_the_request(error: Exception) -> None:
-    assert (str(error), repr(error)) == ("invalid_request", f"{type(error).__name__}('invalid_request')")
+def test_a_traceback_shows_the_code_of_an_error_and_no_value_of_the_request() -> None:
+    error = ErrorRedirect(f"{REDIRECT_URL}?x=hush", "invalid_request", "A hint of hush", "hush")
+    assert (str(error), repr(error)) == ("invalid_request", "ErrorRedirect('invalid_request')")
