@@ -9,9 +9,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from django.db import migrations, models
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection, migrations, models
 from django.db.migrations import Migration, operations
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ModelState, ProjectState
 
 from accounts.models import ApiKey
@@ -221,3 +224,18 @@ def test_packages_of_a_lock_file(tmp_path: Path) -> None:
         "# by uv\nDjango==5.2.1 \\\n    --hash=sha256:ab\nuvloop==0.2 ; sys_platform != 'win32' \\\n    # via x==1\n"
     )
     assert previous_release.packages(lock) == {"Django==5.2.1", "uvloop==0.2"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("app", "name"),
+    [
+        ("accounts", "0004_key_days_and_deletions"),
+        ("imagehost", "0011_fill_folded_names"),
+        ("lookup", "0018_fill_folded_display_names"),
+    ],
+)
+def test_a_database_that_lacks_a_replaced_migration_is_not_migrated(app: str, name: str) -> None:
+    MigrationRecorder(connection).record_unapplied(app, name)
+    with pytest.raises(CommandError, match=f"^{app} lacks 1 of .* {name} first"):
+        call_command("migrate", verbosity=0)

@@ -1,10 +1,14 @@
 """manage.py migrate: Django's, which tries again where a migration does not get a lock."""
 
 import time
+from collections import defaultdict
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import OperationalError
+from django.db import OperationalError, connections
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 LOCK_NOT_AVAILABLE = "55P03"  # an SQLSTATE
 TRIES = 100
@@ -14,6 +18,7 @@ PAUSE = 3.0  # seconds between two tries, in which the requests that waited behi
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Apply the migrations. Each is a transaction, so a further try goes on where the last one gave up."""
+        _check_replaced(options["database"])
         for left in reversed(range(TRIES)):
             try:
                 super().handle(*args, **options)
@@ -24,3 +29,21 @@ class Command(migrate.Command):
                 time.sleep(PAUSE)
             else:
                 return
+
+
+def _check_replaced(database: str) -> None:
+    """Raise CommandError where an app has some of the migrations whose files are gone, and not all of them.
+
+    Django would apply what stands for them to tables that exist, or leave it out without a word.
+    """
+    loader = MigrationLoader(None)
+    replaced: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for (app, _), migration in loader.replacements.items():
+        replaced[app] |= {*migration.replaces} - loader.disk_migrations.keys()
+    applied = MigrationRecorder(connections[database]).applied_migrations().keys()
+    for app, names in replaced.items():
+        if names & applied and (missing := names - applied):
+            raise CommandError(
+                f"{app} lacks {len(missing)} of {len(names)} migrations that this release replaces, "
+                f"{min(missing)[1]} first. Migrate with the previous release, which deploy/previous-release names."
+            )
