@@ -97,5 +97,5 @@ def validate_available(name: str) -> None:
     """Raise ValidationError when `name` is reserved or taken, as a username or as an alias, in any case."""
     if name.upper() in RESERVED_KEYS:
         raise ValidationError("This name is reserved.", code="reserved")
-    if Name.objects.by_name(name).exists():
+    if "\0" not in name and Name.objects.by_name(name).exists():  # PostgreSQL cannot look up a NUL byte
         raise ValidationError("This name is already taken.", code="taken")
