@@ -151,9 +151,11 @@ def _begin(
         except Exception:
             logger.exception("Reading a %s failed.", kind)
         finally:
-            connections.close_all()
-            with _lock:
-                _pending[kind].pop(chat_id, None)
+            try:
+                connections.close_all()
+            finally:
+                with _lock:
+                    _pending[kind].pop(chat_id, None)
 
     pending = _pending[kind]
     with _lock:

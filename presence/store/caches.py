@@ -221,7 +221,9 @@ logger = logging.getLogger(__name__)
 class PresenceDatabaseCache(StoreCache, DatabaseCache):
     """Its values are JSON. Every method raises DatabaseError where the database does not do it.
 
-    The lease ends by the database's clock.
+    The base class counts the table before each write and culls live entries, hides a failed write, keeps pickles, and
+    rounds timeouts to seconds. Here a batch is one transaction, and an entry stays until it expires; then it is
+    invisible, and deleted by `clear_expired` or the next write of its key. The lease ends by the database's clock.
     """
 
     def __init__(self, table: str, params: dict[str, Any]) -> None:
