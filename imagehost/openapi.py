@@ -62,7 +62,7 @@ _FORM = {
         },
     },
 }
-_EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("openapi_examples.json").read_text())
+_EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
 _FOLDER, _COUNTED, _FILES = (_EXAMPLES[name] for name in ("folder", "countedFolder", "files"))
 TAGS = ["Image host: gallery and folders"]
 _PAGE = [

@@ -30,7 +30,7 @@ RETRY_AFTER = OpenApiParameter(
     description="In how many seconds to ask again.",
     response=[429, 503],
 )
-_ADA = json.loads(Path(__file__).with_name("openapi_example.json").read_text())
+_ADA = json.loads(Path(__file__).with_name("openapi_example.json").read_text("utf-8"))
 
 
 class MissSerializer(serializers.Serializer[Any]):
