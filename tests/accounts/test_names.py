@@ -9,7 +9,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from accounts import users
 from accounts.models import Name, User
-from accounts.models.names import RESERVED_NAMES
+from accounts.models.names import RESERVED_NAMES, validate_available
 from accounts.sign_up.account_adapter import AccountAdapter
 from tests.accounts.clock import NOON
 from tests.factories.accounts import AliasFactory, UserFactory
@@ -89,6 +89,10 @@ def test_a_taken_name_is_refused_in_any_case_by_the_form_and_by_the_database(tak
 def test_a_user_is_found_by_its_username_in_any_case() -> None:
     user = UserFactory(username="Ada")
     assert User.objects.by_username("ADA").get() == User.objects.get_by_natural_key("ada") == user
+
+
+def test_a_name_with_a_nul_byte_is_not_looked_up() -> None:
+    validate_available("ada\0")  # forms refuse it, and run all their validators
 
 
 def test_a_name_that_is_taken_after_the_check_is_a_validation_error(monkeypatch: pytest.MonkeyPatch) -> None:
