@@ -106,7 +106,7 @@ def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
-        assert page.evaluate("document.activeElement.querySelector('[data-title]').textContent") == "red.png"
+        expect(page.locator("[data-view]:focus [data-title]")).to_have_text("red.png")
         page.keyboard.press("Home")
         page.keyboard.press("Enter")
         dialog.get_by_role("link", name="View page").click()
