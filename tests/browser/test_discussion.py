@@ -86,9 +86,9 @@ def _delete_reported(page: Page, words: str, reporter: str, *, scripts: bool) ->
     """From the first page of the admin; `scripts`: look for errors of accessibility on the way."""
     page.goto("/admin/")
     page.get_by_role("link", name="Open reports").click()
-    assert problems_of(page, scripts=scripts) == []
     row = page.locator("#result_list tbody tr", has_text=words)
     expect(row).to_contain_text(reporter)
+    assert problems_of(page, scripts=scripts) == []
     row.locator("th a").click()
     expect(page.get_by_text("Sells lamps.")).to_be_visible()
     assert problems_of(page, scripts=scripts) == []
