@@ -41,6 +41,7 @@ def _summary_of(node: dict[str, object]) -> str:
 def problems_of(page: Page, *, scripts: bool = True, at: tuple[ViewportSize, ...] = (WIDE,)) -> list[str]:
     """Return the errors of the open page: its width at 320 px, and in both themes what axe finds, which runs where
     scripts do. The window keeps its size."""
+    page.wait_for_load_state()
     before, found = page.viewport_size, []
     for size in at if scripts else ():
         page.set_viewport_size(size)

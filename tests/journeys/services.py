@@ -68,9 +68,12 @@ def running(directory: Path) -> Iterator[Service]:
 
 @contextlib.contextmanager
 def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
-    """The server of `make run`, with the state of an earlier start in `directory`."""
-    with ports.held() as (port,):
-        values = embedded_values(directory, port, **more)
+    """The server of `make run`, with the state of an earlier start in `directory`.
+
+    The port of its chat platform is held, too: the one after PORT may be that of another program's connection.
+    """
+    with ports.held(2) as (port, platform):
+        values = embedded_values(directory, port, **{"CHAT_SIMULATOR_PORT": str(platform), **more})
         server = processes.start(processes.manage("run_embedded"), values, directory / "log")
         try:
             yield server
