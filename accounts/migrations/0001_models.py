@@ -25,6 +25,7 @@ class Migration(migrations.Migration):
         ('accounts', '0010_job_reports'),
         ('accounts', '0011_name_of_api_keys'),
         ('accounts', '0012_folded_display_names'),
+        ('accounts', '0013_fill_folded_display_names'),
     ]
 
     initial = True
@@ -39,7 +40,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('name', models.CharField(help_text='The command that does it.', max_length=64, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, help_text='Until its first success, lateness counts from here.')),
-                ('lease_ends_at', models.DateTimeField(blank=True, help_text='Empty: nobody runs it.', null=True)),
+                ('lease_ends_at', models.DateTimeField(blank=True, help_text='Empty: no process runs it.', null=True)),
                 ('leased_by', models.CharField(blank=True, help_text='Who runs it, or ran it last: one name for each run.', max_length=80)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('succeeded_at', models.DateTimeField(blank=True, null=True)),

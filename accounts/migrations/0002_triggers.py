@@ -1,6 +1,8 @@
 """The database raises `User.public_version` whenever what others see of the user changes, by whatever statement.
 
 A migration of SQLite that makes one of the two tables again drops its triggers: call `create_triggers` after it.
+
+Safe beside the previous release: a database of that release gets the same triggers again, in one transaction.
 """
 
 from django.db import migrations
@@ -81,6 +83,7 @@ TRIGGERS = (
 
 
 def create_triggers(apps, schema_editor):
+    drop_triggers(apps, schema_editor)
     for statement in POSTGRESQL if schema_editor.connection.vendor == "postgresql" else SQLITE:
         schema_editor.execute(statement)
 
@@ -90,11 +93,10 @@ def drop_triggers(apps, schema_editor):
     for table, trigger in TRIGGERS:
         schema_editor.execute(f"DROP TRIGGER IF EXISTS {trigger}" + (f" ON {table}" if is_postgresql else ""))
     if is_postgresql:
-        schema_editor.execute("DROP FUNCTION accounts_raise_public_version()")
-        schema_editor.execute("DROP FUNCTION accounts_raise_public_version_of_user()")
+        schema_editor.execute("DROP FUNCTION IF EXISTS accounts_raise_public_version()")
+        schema_editor.execute("DROP FUNCTION IF EXISTS accounts_raise_public_version_of_user()")
 
 
 class Migration(migrations.Migration):
-    replaces = [("accounts", "0013_fill_folded_display_names")]
     dependencies = [("accounts", "0001_models")]
     operations = [migrations.RunPython(create_triggers, drop_triggers)]

@@ -29,7 +29,7 @@ class JobRun(models.Model):
         default=timezone.now, help_text="Until its first success, lateness counts from here."
     )
 
-    lease_ends_at = models.DateTimeField(null=True, blank=True, help_text="Empty: nobody runs it.")
+    lease_ends_at = models.DateTimeField(null=True, blank=True, help_text="Empty: no process runs it.")
     leased_by = models.CharField(
         max_length=80, blank=True, help_text="Who runs it, or ran it last: one name for each run."
     )

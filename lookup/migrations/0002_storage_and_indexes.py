@@ -1,4 +1,6 @@
-"""What PostgreSQL is told beyond the models: the storage of documents, and indexes that Django has no words for.
+"""Sets what models cannot express on PostgreSQL: the storage of documents, and hash indexes of ids.
+
+Safe beside the previous release: a database of that release has all of it, and nothing is built.
 """
 
 from django.db import migrations
@@ -31,11 +33,10 @@ def make(apps, schema_editor):
         return
     schema_editor.execute(STORAGE)
     for index, table, column, former in HASHES:
-        schema_editor.execute(f"CREATE INDEX {index} ON {table} USING hash ({column})")
-        schema_editor.execute(f"DROP INDEX {former}")
+        schema_editor.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {table} USING hash ({column})")
+        schema_editor.execute(f"DROP INDEX IF EXISTS {former}")
 
 
 class Migration(migrations.Migration):
-    replaces = [("lookup", "0018_fill_folded_display_names")]
     dependencies = [("lookup", "0001_models")]
     operations = [migrations.RunPython(make, migrations.RunPython.noop)]

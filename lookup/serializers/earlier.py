@@ -74,7 +74,7 @@ class EarlierBackgroundSerializer(CompiledSerializer[Background]):
 
 
 class EarlierProfileSerializer(CompiledSerializer[WholeProfile]):
-    """What is no setting stands here; `to_representation` adds the style fields."""
+    """The profile of the earlier form, with its style fields."""
 
     userId = serializers.IntegerField(source="profile.user.uid")
     avatar = TextOrEmpty(source="avatar_url")
@@ -145,7 +145,7 @@ class BoardAudioSerializer(EarlierAudioSerializer):
 
 
 class BoardProfileSerializer(CompiledSerializer[WholeProfile]):
-    """What is no setting stands here; `to_representation` adds the style fields."""
+    """The profile of an entry, with its style fields."""
 
     userId = serializers.IntegerField(source="profile.user.uid")
     avatar = TextOrEmpty(source="avatar_url")

@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
         ('oidc_provider', '0004_account_choice'),
         ('oidc_provider', '0005_indexes_of_tokens'),
         ('oidc_provider', '0006_index_of_unused_codes'),
+        ('oidc_provider', '0007_longer_request_ids'),
     ]
 
     initial = True

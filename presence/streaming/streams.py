@@ -230,7 +230,7 @@ class StreamSlot:
                 OPEN.set(len(_open))
                 raise ProcessFull
             _open.add(number)
-        # An answer that the server drops without closing it must not hold the place for ever. No lock and no cache
+        # An answer that the server drops without closing it must not hold the place forever. No lock and no cache
         # here: the garbage collector may come while this very thread holds theirs.
         self._leave = weakref.finalize(self, _open.discard, number)
         self._leave.atexit = False
