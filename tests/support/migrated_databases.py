@@ -38,8 +38,9 @@ def name(server_url: str = "") -> str:
 
 
 def _sources() -> set[Path]:
-    """Return the migrations, what they import of this project, the settings and the versions of the packages."""
-    migrations = set(ROOT.glob("*/migrations/*.py"))
+    """Return the migrations, what they import of this project, what makes a new database of them, the settings and the
+    versions of the packages."""
+    migrations = {*ROOT.glob("*/migrations/*.py"), ROOT / "config" / "operations" / "new_database.py"}
     imported = {path for migration in migrations for path in _imported(migration)}
     return {*migrations, *imported, ROOT / "config" / "settings.py", ROOT / "requirements-dev.lock"}
 

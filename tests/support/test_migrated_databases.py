@@ -26,13 +26,12 @@ def empty_url() -> Iterator[str]:
     databases.drop(server_url, name)
 
 
-def test_a_changed_migration_or_module_that_it_imports_gives_another_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_what_makes_the_tables_gives_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "project"
     migration = root / "lookup" / "migrations" / "0001_initial.py"
     rules, other = root / "accounts" / "text_rules.py", root / "accounts" / "users.py"
-    for path in (migration, rules, other, root / "config" / "settings.py", root / "requirements-dev.lock"):
+    creation, settings = (root / "config" / name for name in ("operations/new_database.py", "settings.py"))
+    for path in (migration, rules, other, creation, settings, root / "requirements-dev.lock"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     migration.write_text("from accounts import text_rules\n")
@@ -40,7 +39,7 @@ def test_a_changed_migration_or_module_that_it_imports_gives_another_name(
     first = migrated_databases.name()
     other.write_text("changed = True")
     assert migrated_databases.name() == first
-    for path in (migration, rules):
+    for path in (migration, rules, creation):
         before = migrated_databases.name()
         path.write_text(path.read_text() + "changed = True\n")
         assert migrated_databases.name() != before

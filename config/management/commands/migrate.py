@@ -1,24 +1,36 @@
-"""manage.py migrate: Django's, which tries again where a migration does not get a lock."""
+"""manage.py migrate: Django's, which makes a new database at once, and tries again where a migration gets no lock."""
 
 import time
 from collections import defaultdict
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from config import checks
+from config.operations import new_database
+
 LOCK_NOT_AVAILABLE = "55P03"  # an SQLSTATE
 TRIES = 100
 PAUSE = 3.0  # seconds between two tries, in which the requests that waited behind the migration are answered
+# With one of these options a database is migrated step by step.
+OF_STEPS = ("app_label", "plan", "check_unapplied", "fake", "fake_initial", "prune", "run_syncdb")
 
 
 class Command(migrate.Command):
+    requires_system_checks = [Tags.models, Tags.database, checks.TAG]  # the rest load every view: half a second
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Apply the migrations. Each is a transaction, so a further try goes on where the last one gave up."""
-        _check_replaced(options["database"])
+        database = options["database"]
+        _check_replaced(database)
+        count = 0 if any(options[name] for name in OF_STEPS) else new_database.create(database)
+        if count and options["verbosity"]:
+            self.stdout.write(f"Made the tables of a new database, which {count} migrations lead to.")
         for left in reversed(range(TRIES)):
             try:
                 super().handle(*args, **options)
