@@ -15,6 +15,7 @@ import sqlite3
 import statistics
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,19 +29,21 @@ from benchmarks.bench import ROOT, Bench, BenchError
 from benchmarks.population import Population
 from benchmarks.results import Result
 from tests.journeys import services
+from tests.journeys.processes import Server
 from tests.support import object_store
 
 SIZE, AT_ONCE = 200 * 1024 * 1024, 4
-BUCKET = "benchmark"
+BUCKET, TOKEN = "benchmark", "a-token-of-the-measurements-alone"
 Raw = Callable[[int], object]  # puts the film where uploads go, under this number
 
 
 @dataclass(frozen=True)
 class Upload:
-    """Seconds of ours and of the raw way, and by how many MB the worker grew."""
+    """Seconds of ours and of the raw way, seconds of ours that the prober took, and by how many MB the worker grew."""
 
     ours: float
     raw: float
+    examined: float
     grown: float
 
     @property
@@ -48,7 +51,8 @@ class Upload:
         return self.ours / self.raw
 
     def text(self) -> str:
-        return f"upload {self.ours:.2f} s, raw {self.raw:.2f} s, ratio {self.ratio:.2f}, +{self.grown:.1f} MB"
+        whole = f"upload {self.ours:.2f} s, of which {self.examined:.2f} s each examining"
+        return f"{whole}, raw {self.raw:.2f} s, ratio {self.ratio:.2f}, +{self.grown:.1f} MB"
 
 
 def run(bench: Bench, population: Population) -> Iterator[Result]:
@@ -58,6 +62,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
     found: dict[str, list[Upload]] = {}
     with bench.unpinned():
         found["folder"] = _measure(bench, "folder", path, lambda number: _write(path, number))
+        without = statistics.median(_seconds(lambda number: _write(path, number, sync=False), [0]) for _ in range(3))
         with object_store.running() as store:
             client = boto3.client(
                 "s3",
@@ -80,6 +85,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
         result.find(f"upload-{place}", alone.ratio)
         result.find(f"upload-{place}", together.ratio)
         result.notes += [f"{place}: {alone.text()}", f"{place}, {AT_ONCE} at once: {together.text()}"]
+    result.notes.append(f"folder: the raw write without fsync {without:.2f} s")
     result.find("upload-memory", max(one.grown for uploads in found.values() for one in uploads))
     yield result
 
@@ -88,13 +94,12 @@ def _measure(bench: Bench, place: str, path: Path, raw: Raw, **values: str) -> l
     """One at a time, then AT_ONCE together."""
     directory = bench.directory / f"upload-{place}"
     directory.mkdir()
-    with services.embedded_server(directory, RATE_LIMITS_ENABLED="0", **values) as server:
+    with services.embedded_server(directory, RATE_LIMITS_ENABLED="0", METRICS_TOKEN=TOKEN, **values) as server:
         server.wait_until_ready()
         key = _prepared(directory)
         _upload(server.base_url, key, ROOT / "docs" / "samples" / "clip.mp4")  # everything is loaded now
-        worker = memory.listener(server.process.pid, int(server.base_url.rpartition(":")[2]))
         return [
-            _rounds(bench, worker, lambda _: _upload(server.base_url, key, path), raw, at_once)
+            _rounds(bench, server, lambda _: _upload(server.base_url, key, path), raw, at_once)
             for at_once in (1, AT_ONCE)
         ]
 
@@ -107,13 +112,22 @@ def _prepared(directory: Path) -> str:
     return str(next(entry["key"] for entry in demo["api_keys"] if "imagehost:upload" in entry["permissions"]))
 
 
-def _rounds(bench: Bench, worker: int, ours: Raw, raw: Raw, at_once: int) -> Upload:
-    Path(f"/proc/{worker}/clear_refs").write_text("5")  # VmHWM starts anew
-    before = _kilobytes(worker, "VmRSS")
+def _rounds(bench: Bench, server: Server, ours: Raw, raw: Raw, at_once: int) -> Upload:
+    worker = memory.listener(server.process.pid, int(server.base_url.rpartition(":")[2]))
+    Path(f"/proc/{worker}/clear_refs").write_text("5")  # VmHWM starts again
+    before, examined = _kilobytes(worker, "VmRSS"), _examined(server)
     rounds = [(_seconds(ours, range(at_once)), _seconds(raw, range(at_once))) for _ in range(bench.rounds)]
-    grown = _kilobytes(worker, "VmHWM") - before
+    grown, examined = _kilobytes(worker, "VmHWM") - before, _examined(server) - examined
     mine, theirs = (statistics.median(column) for column in zip(*rounds, strict=True))
-    return Upload(mine, theirs, grown / 1024)
+    return Upload(mine, theirs, examined / bench.rounds / at_once, grown / 1024)
+
+
+def _examined(server: Server) -> float:
+    """Return the seconds that the prober has taken for all files so far."""
+    request = urllib.request.Request(f"{server.base_url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})  # noqa: S310 - loopback
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        found = re.findall(r'^hearth_examination_seconds_sum\{.*task="probe".*\} (\S+)$', answer.read().decode(), re.M)
+    return sum(map(float, found))
 
 
 def _seconds(act: Raw, numbers: Sequence[int]) -> float:
@@ -134,13 +148,14 @@ def _upload(base_url: str, key: str, path: Path) -> None:
         raise BenchError(answer.decode())
 
 
-def _write(path: Path, number: int) -> None:
-    """The bytes into a new file, on the disk for certain."""
+def _write(path: Path, number: int, *, sync: bool = True) -> None:
+    """Write the bytes into a new file; with `sync` they are on the disk."""
     target = path.with_suffix(f".copy{number}")
     with path.open("rb") as source, target.open("wb") as copy:
         shutil.copyfileobj(source, copy, 1 << 20)
         copy.flush()
-        os.fsync(copy.fileno())
+        if sync:
+            os.fsync(copy.fileno())
     target.unlink()
 
 

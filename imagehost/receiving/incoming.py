@@ -231,7 +231,8 @@ class _Utf8Heads:
             ready += [data[position:start], _in_utf8(data[start:end])]
             position = end
         else:
-            found = max(position, len(data) - len(self._separator) + 1)
+            found = data.find(b"-", max(position, len(data) - len(self._separator) + 1))
+            found = len(data) if found < 0 else found  # nothing is held back: the next bytes are not copied
         self._held_back = data[found:]
         return b"".join([*ready, data[position:found]])
 

@@ -9,6 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 LARGEST_READ = 1 << 20  # bytes
 _WINDOW = 1 << 16  # bytes; neighbouring headers come out of one read
+_FIRST_WINDOW = 1 << 12  # bytes behind a jump: the walk over a film's samples reads a few bytes of each
 _PADDING = b"\x00\xff\t\n\r "
 _MOST = 500_000  # pieces
 
@@ -46,7 +47,7 @@ class Source:
             if length > _WINDOW:
                 self._file.seek(position)
                 return self._file.read(min(length, LARGEST_READ))
-            self._load(position)
+            self._load(position, length)
             offset = 0
         return self._window[offset : offset + length]
 
@@ -72,7 +73,7 @@ class Source:
         """Return a piece of the file and the index of `position` in it, with `least` bytes after it if they exist."""
         offset = position - self._window_start
         if offset < 0 or offset + least > len(self._window):
-            self._load(position)
+            self._load(position, least)
             offset = 0
         return self._window, offset
 
@@ -101,9 +102,10 @@ class Source:
         if self._parts_left < 0:
             raise TooManyParts("has more parts than any real file")
 
-    def _load(self, position: int) -> None:
+    def _load(self, position: int, least: int) -> None:
+        is_near = 0 <= position - self._window_start <= len(self._window)
         self._file.seek(position)
-        self._window = self._file.read(_WINDOW)
+        self._window = self._file.read(_WINDOW if is_near else max(_FIRST_WINDOW, least))
         self._window_start = position
 
 
