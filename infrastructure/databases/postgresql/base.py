@@ -17,6 +17,8 @@ from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors, generators
 
 if TYPE_CHECKING:
+    from django.db.backends.ddl_references import Statement
+    from django.db.models import Field, Model
     from psycopg.abc import RV, PQGen
     from psycopg.pq.abc import PGresult
 
@@ -90,6 +92,13 @@ class SchemaEditor(DatabaseSchemaEditor):
             self.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'", params=None)
             self.execute("SET LOCAL statement_timeout = 0", params=None)
         return self
+
+    def _create_like_index_sql(self, model: type[Model], field: Field[Any, Any]) -> Statement | None:
+        """Return no second index of a primary or foreign key: ids are found by whole values only."""
+        if field.primary_key or field.is_relation:
+            return None
+        index: Statement | None = super()._create_like_index_sql(model, field)  # type: ignore[misc]  # not in the stubs
+        return index
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
