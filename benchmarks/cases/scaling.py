@@ -1,12 +1,15 @@
-"""What a lookup with all includes costs with many members, beside the same with 1,000, in the same run."""
+"""What a lookup with all includes costs with many members, beside the same with 1,000, in the same run; searches."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks import engines, population
-from benchmarks.bench import OURS, Bench, Sample, median
+from benchmarks.bench import OURS, ROOT, Bench, Sample, median
 from benchmarks.cases import lookups
 from benchmarks.load import Load
 from benchmarks.population import Population
@@ -34,7 +37,17 @@ def run(bench: Bench, many: Population) -> Iterator[Result]:
     result.find("scaling-p50-uniform", grown.p50 / base.p50)
     base, grown = found[LOADS[1][0]]
     result.find("scaling-p50-skewed", grown.p50 / base.p50)
+    _search(bench, many, result)
     yield result
+
+
+def _search(bench: Bench, population: Population, result: Result) -> None:
+    """Find the p99 of searches for people, of the worse way to plan them."""
+    command = [sys.executable, "-m", "benchmarks.searches", "--folder", str(population.folder)]
+    done = subprocess.run(command, cwd=ROOT, env=bench.environment, check=True, capture_output=True, text=True)
+    p99 = json.loads(done.stdout)
+    result.find("search-p99", max(p99.values()))
+    result.notes += [f"searches, {plan}: p99 {milliseconds:.1f} ms" for plan, milliseconds in p99.items()]
 
 
 def _compare(small: Bench, few: Population, bench: Bench, many: Population, *, skewed: bool) -> tuple[Sample, Sample]:
