@@ -18,15 +18,20 @@ from infrastructure.databases import batches
 from infrastructure.hashing import digest
 from oidc_provider.models import AccessToken, Application, Grant, PendingRequest, RefreshToken
 
+# Used codes are kept as long as their tokens and are most of the table: a search for unused ones reads only those that
+# expired within this time.
+UNUSED_CODES_LEAVE = timedelta(days=1)
+
 
 def revoke(token: str, application_id: int) -> None:
     """Revoke a token of that app by its value: an access token, or a refresh token with its family."""
     mine = {"token_checksum": digest(token), "application_id": application_id}
     if AccessToken.objects.filter(**mine).delete()[0]:
         return
-    family = RefreshToken.objects.filter(**mine).values_list("token_family", flat=True).first()
-    if family is not None:
-        revoke_family(family, application_id)
+    found = RefreshToken.objects.filter(**mine).values_list("token_family", "user_id").first()
+    if found is not None:
+        family, user_id = found
+        revoke_family(family, user_id, application_id)
 
 
 @transaction.atomic
@@ -40,12 +45,12 @@ def revoke_access_token(*, token: AccessToken, by: User | None, reason: str) -> 
 def revoke_refresh_token(*, token: RefreshToken, by: User | None, reason: str) -> None:
     """Revoke the token's family, by staff."""
     _record("refresh_token:revoked", token, by, reason)
-    revoke_family(token.token_family, token.application_id)
+    revoke_family(token.token_family, token.user_id, token.application_id)
 
 
-def revoke_family(family: uuid.UUID | str, application_id: int) -> None:
-    """Delete every token of one sign-in."""
-    _delete(Q(token_family=family, application_id=application_id), with_codes=False)
+def revoke_family(family: uuid.UUID | str, user_id: str, application_id: int) -> None:
+    """Delete every token of one sign-in of this user to this app. The index of the user's tokens finds them."""
+    _delete(Q(token_family=family, user_id=user_id, application_id=application_id), with_codes=False)
 
 
 def delete_of_application(application: Application) -> None:
@@ -80,17 +85,19 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
     """Delete expired requests, codes and tokens in batches; return the number of rows.
 
-    Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognised.
-    Requests stay twice as long as they can be answered, so that the page of a late one can name the app.
+    Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognised. An
+    unused code that is left for longer than UNUSED_CODES_LEAVE leaves with the used ones. Requests stay twice as long
+    as they can be answered, so that the page of a late one can name the app.
     """
-    family_lives = Exists(RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now))
+    family = RefreshToken.objects.filter(user=OuterRef("user"), token_family=OuterRef("token_family"))
+    family_lives = Exists(family.filter(expires_at__gt=now))
     used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
-    # A code is used before it expires: this condition leaves none out, and has an index.
+    # A code is used before it expires.
     latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
     requested_until = now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME
     kinds: tuple[tuple[QuerySet[Any], str], ...] = (
-        (Grant.objects.filter(used_at__isnull=True, expires__lte=now), "expires"),
-        (Grant.objects.filter(~family_lives, used_at__lte=used_until, expires__lte=latest_expiry), "expires"),
+        (Grant.objects.filter(used_at__isnull=True, expires__lte=now, expires__gt=now - UNUSED_CODES_LEAVE), "expires"),
+        (Grant.objects.filter(~family_lives, expires__lte=latest_expiry), "expires"),
         (AccessToken.objects.filter(expires__lte=now), "expires"),
         (RefreshToken.objects.filter(~family_lives, expires_at__lte=now), "expires_at"),
         (PendingRequest.objects.filter(created_at__lte=requested_until), "created_at"),

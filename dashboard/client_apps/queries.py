@@ -289,9 +289,10 @@ def _subject() -> Subject:
         display_name="Ada Example",
         email="ada@mail.example",
         is_email_verified=True,
-        picture=f"{settings.UPLOAD_CDN_URL}/demo/avatar-1.svg",
-        connections=[
-            {"type": "chat", "id": "268473310986240001", "name": "ada"},
-            {"type": "scrobbler", "id": "ada-listens", "name": "ada-listens"},
-        ],
+        avatar_path="demo/avatar-1.svg",
+        mirrors_chat=False,
+        chat_id="268473310986240001",
+        chat_name="ada",
+        scrobbler_id="ada-listens",
+        scrobbler_name="ada-listens",
     )

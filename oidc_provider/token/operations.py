@@ -57,7 +57,7 @@ def _exchanged(found: PresentedGrant, form: Parameters, now: datetime) -> dict[s
     if found.pk is None:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
     if found.used_at is not None:
-        revocation.revoke_family(found.family, found.application_id)
+        revocation.revoke_family(found.family, found.subject.id, found.application_id)
         raise InvalidGrant("The code was used before; every token that came from it is revoked.")
     if found.expires_at <= now or not found.subject.is_active:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
@@ -80,7 +80,7 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
         grace_period = timedelta(seconds=oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS)  # an app may try again
         if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > grace_period:
-            revocation.revoke_family(found.family, found.application_id)
+            revocation.revoke_family(found.family, found.subject.id, found.application_id)
         raise InvalidGrant("The refresh token was used before.")
     if found.pk is None or found.expires_at <= now or not found.subject.is_active:
         raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")

@@ -21,6 +21,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from infrastructure.databases.statements import Statement, Value
 from infrastructure.hashing import digest, new_secret
+from infrastructure.settings_cache import from_settings
 from lookup.shapes import addresses
 from oidc_provider.models.applications import USABLE
 
@@ -35,8 +36,7 @@ _SUBJECT_TYPES = "sbisssbsbssss"
 _SUBJECT_JOINS = """
     LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
     LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
-    LEFT JOIN lookup_userdocument f ON f.user_id = u.id
-    LEFT JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
+    LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main
 """
 _CODE = Statement(
     f"""
@@ -79,24 +79,24 @@ _ACCESS_TOKEN = Statement(
 _SUBJECT = Statement(f"SELECT {_SUBJECT_COLUMNS} FROM accounts_user u {_SUBJECT_JOINS} WHERE u.id = $1", _SUBJECT_TYPES)
 _INTROSPECTION = Statement(
     f"""
-    SELECT a.client_secret, {USABLE}, a.registered_scopes,
-        t.user_id, t.scope, t.created, t.expires, r.user_id, r.scope, r.created, r.expires_at
+    SELECT a.client_secret, {USABLE}, a.registered_scopes, p.token_type, u.id, p.scope, p.created, p.expires
     FROM oidc_provider_application a
-    LEFT JOIN oidc_provider_accesstoken t ON t.application_id = a.id AND t.token_checksum = $2 AND t.expires > $3
-        AND EXISTS (SELECT 1 FROM accounts_user u WHERE u.id = t.user_id AND u.is_active)
-    LEFT JOIN oidc_provider_refreshtoken r ON r.application_id = a.id AND r.token_checksum = $2 AND r.expires_at > $3
-        AND r.revoked IS NULL AND EXISTS (SELECT 1 FROM accounts_user u WHERE u.id = r.user_id AND u.is_active)
+    LEFT JOIN (
+        SELECT t.application_id, t.user_id, 'Bearer' AS token_type, t.scope, t.created, t.expires
+        FROM oidc_provider_accesstoken t WHERE t.token_checksum = $2 AND t.expires > $3
+        UNION ALL
+        SELECT t.application_id, t.user_id, 'refresh_token', t.scope, t.created, t.expires_at
+        FROM oidc_provider_refreshtoken t WHERE t.token_checksum = $2 AND t.expires_at > $3 AND t.revoked IS NULL
+    ) p ON p.application_id = a.id
+    LEFT JOIN accounts_user u ON u.id = p.user_id AND u.is_active
     WHERE a.client_id = $1
     """,
-    "sbsssddssdd",
+    "sbssssdd",
 )
 
 
 class Subject(NamedTuple):
-    """The user of a token, read along with it.
-
-    `picture`: its URL or the empty string. `connections`: the linked accounts in the form of the claim.
-    """
+    """The user of a token, read along with it: the columns of _SUBJECT_COLUMNS. Without a user all are None."""
 
     id: str
     is_active: bool
@@ -105,8 +105,12 @@ class Subject(NamedTuple):
     display_name: str
     email: str
     is_email_verified: bool
-    picture: str
-    connections: list[dict[str, str]]
+    avatar_path: str | None
+    mirrors_chat: bool | None
+    chat_id: str | None = None
+    chat_name: str | None = None
+    scrobbler_id: str | None = None
+    scrobbler_name: str | None = None
 
     def claims(self, scopes: Collection[str]) -> dict[str, Any]:
         """Return the claims that `scopes` allow, always with `sub` (docs/spec/sign-in.md, "An app")."""
@@ -115,15 +119,25 @@ class Subject(NamedTuple):
             claims["uid"] = self.uid
             claims["name"] = self.display_name or self.username
             claims["preferred_username"] = self.username
-            if self.picture:
-                claims["picture"] = self.picture
-            claims["profile"] = f"{settings.BASE_URL}/{self.username}"
+            picture = addresses.avatar(self.id, path=self.avatar_path or "", mirrors_chat=bool(self.mirrors_chat))
+            if picture:
+                claims["picture"] = picture
+            claims["profile"] = f"{_issuer()}/{self.username}"
         if "email" in scopes and self.email:
             claims["email"] = self.email
             claims["email_verified"] = self.is_email_verified
         if "connections" in scopes:
-            claims["connections"] = self.connections
+            chat = ("chat", self.chat_id, self.chat_name)
+            linked = (chat, ("scrobbler", self.scrobbler_id, self.scrobbler_name))
+            claims["connections"] = [
+                {"type": kind, "id": account, "name": name} for kind, account, name in linked if account is not None
+            ]
         return claims
+
+
+@from_settings
+def _issuer() -> str:
+    return settings.BASE_URL
 
 
 class PresentedGrant(NamedTuple):
@@ -179,13 +193,12 @@ def read_access_token(checksum: str, now: datetime) -> Bearer | None:
     row = _ACCESS_TOKEN.one(checksum, now)
     if row is None:
         return None
-    registered = _scopes(row[1])
-    return Bearer(row[0], [name for name in row[2].split() if name in registered], _subject(row[3:]))
+    return Bearer(row[0], _still_registered(row[2], row[1]), Subject._make(row[3:]))
 
 
 def read_subject(user_id: str) -> Subject:
     """Return the user whose claims the consent page shows. 1 query."""
-    return _subject(_SUBJECT.one(user_id) or ())
+    return Subject._make(_SUBJECT.one(user_id) or ())
 
 
 class Introspected(NamedTuple):
@@ -205,26 +218,18 @@ def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Intr
     row = _INTROSPECTION.one(client_id, checksum, now)
     if row is None:
         return None
-    client_secret, is_usable, registered = row[0], row[1], _scopes(row[2])
-    for token_type, (user_id, scope, issued_at, expires_at) in (("Bearer", row[3:7]), ("refresh_token", row[7:11])):
-        if user_id is not None:
-            scopes = [name for name in scope.split() if name in registered]
-            return Introspected(client_secret, is_usable, token_type, user_id, scopes, issued_at, expires_at)
-    return Introspected(client_secret, is_usable, "", "", [], now, now)
+    client_secret, is_usable, registered, token_type, user_id, scope, issued_at, expires_at = row
+    if user_id is None:
+        return Introspected(client_secret, is_usable, "", "", [], now, now)
+    return Introspected(
+        client_secret, is_usable, token_type, user_id, _still_registered(scope, registered), issued_at, expires_at
+    )
 
 
 def _presented(client_id: str, row: Row | None) -> PresentedGrant | None:
     if row is None:
         return None
-    return PresentedGrant._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
-
-
-def _subject(columns: Row) -> Subject:
-    user_id, is_active, uid, username, display_name, email, is_verified, avatar_path, mirrors_chat, *linked = columns
-    picture = addresses.avatar(user_id, path=avatar_path or "", mirrors_chat=bool(mirrors_chat)) or ""
-    kinds = (("chat", linked[0], linked[1]), ("scrobbler", linked[2], linked[3]))
-    connections = [{"type": kind, "id": account, "name": name} for kind, account, name in kinds if account is not None]
-    return Subject(user_id, bool(is_active), uid, username, display_name, email, is_verified, picture, connections)
+    return PresentedGrant._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], Subject._make(row[13:])))
 
 
 @functools.lru_cache(maxsize=256)
@@ -233,25 +238,31 @@ def _scopes(text: str) -> frozenset[str]:
     return frozenset(json.loads(text))
 
 
-# --- The write.
-# $1 now, $2 what was presented, $3 to $8 of the access token, $9 to $12 of the refresh token.
-_USE_CODE = "UPDATE oidc_provider_grant SET used_at = $1 WHERE id = $2 AND used_at IS NULL RETURNING id"
-_ROTATE = """
-    UPDATE oidc_provider_refreshtoken SET revoked = $1, updated = $1 WHERE id = $2 AND revoked IS NULL RETURNING id
-"""
-_KEEP = "UPDATE oidc_provider_refreshtoken SET updated = $1 WHERE id = $2 AND revoked IS NULL RETURNING id"
+def _still_registered(scope: str, registered: str) -> list[str]:
+    """Return the scopes in `scope` that are in `registered`, a list in JSON."""
+    names = _scopes(registered)
+    return [name for name in scope.split() if name in names]
+
+
+# --- The write. The new tokens belong to the sign-in of the row that is used up.
+# $1 now, $2 what was presented, $3 to $5 of the access token, $6 and $7 of the refresh token.
+_CODES, _REFRESH_TOKENS = "oidc_provider_grant", "oidc_provider_refreshtoken"
+_USE_CODE = "SET used_at = $1 WHERE id = $2 AND used_at IS NULL"
+_ROTATE = "SET revoked = $1, updated = $1 WHERE id = $2 AND revoked IS NULL"
+_KEEP = "SET updated = $1 WHERE id = $2 AND revoked IS NULL"
 _INSERT_ACCESS = """
     INSERT INTO oidc_provider_accesstoken
         (token, resource, token_checksum, user_id, application_id, token_family, scope, expires, created, updated)
-    SELECT '', '[]', $3, $4, $5, $6, $7, $8, $1, $1
+    SELECT '', '[]', $3, user_id, application_id, token_family, $4, $5, $1, $1
 """
+# It keeps all granted scopes, even beside an access token with fewer.
 _INSERT_REFRESH = """
     INSERT INTO oidc_provider_refreshtoken
-        (token, resource, token_checksum, user_id, application_id, token_family, scope, expires_at, auth_time,
+        (token, resource, token_checksum, user_id, application_id, token_family, scope, auth_time, expires_at,
          created, updated)
-    SELECT '', '[]', $9, $4, $5, $6, $10, $11, $12, $1, $1
+    SELECT '', '[]', $6, user_id, application_id, token_family, scope, auth_time, $7, $1, $1
 """
-_FOR_ACCESS_TOKEN = 8  # values
+_FOR_ACCESS_TOKEN = 5  # values
 
 
 @dataclass(frozen=True)
@@ -263,19 +274,21 @@ class NewTokens:
 
 
 class _Issue:
-    """Run the statement `use_up` and insert the tokens."""
+    """Run the statement `use_up` and insert the tokens. `table`: of what is presented."""
 
-    def __init__(self, use_up: str) -> None:
-        used = f"WITH used AS ({use_up})"
+    def __init__(self, table: str, use_up: str) -> None:
+        columns = "user_id, application_id, token_family, scope, auth_time"
+        used = f"WITH used AS (UPDATE {table} {use_up} RETURNING {columns})"
         self._both = Statement(
-            f"{used}, issued AS ({_INSERT_ACCESS} FROM used RETURNING id) {_INSERT_REFRESH} FROM issued RETURNING id",
+            f"{used}, issued AS ({_INSERT_ACCESS} FROM used) {_INSERT_REFRESH} FROM used RETURNING id",
             "i",
             is_read=False,
         )
         self._access_alone = Statement(f"{used} {_INSERT_ACCESS} FROM used RETURNING id", "i", is_read=False)
-        self._use_up = Statement(use_up, "i", is_read=False)
-        self._access_token = Statement(f"{_INSERT_ACCESS} RETURNING id", "i", is_read=False)
-        self._refresh_token = Statement(f"{_INSERT_REFRESH} RETURNING id", "i", is_read=False)
+        presented = f"FROM {table} WHERE id = $2 RETURNING id"
+        self._use_up = Statement(f"UPDATE {table} {use_up} RETURNING id", "i", is_read=False)
+        self._access_token = Statement(f"{_INSERT_ACCESS} {presented}", "i", is_read=False)
+        self._refresh_token = Statement(f"{_INSERT_REFRESH} {presented}", "i", is_read=False)
 
     def __call__(self, values: list[Value]) -> bool:
         """Return False if another request was first; waits until that one has ended."""
@@ -291,7 +304,8 @@ class _Issue:
         return True
 
 
-_for_code, _for_refresh_token, _for_kept_token = _Issue(_USE_CODE), _Issue(_ROTATE), _Issue(_KEEP)
+_for_code = _Issue(_CODES, _USE_CODE)
+_for_refresh_token, _for_kept_token = _Issue(_REFRESH_TOKENS, _ROTATE), _Issue(_REFRESH_TOKENS, _KEEP)
 
 
 def exchange(code: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
@@ -312,22 +326,17 @@ def renew(refresh_token: PresentedGrant, value: str, scopes: list[str], now: dat
 
 
 def _issued(issue: _Issue, presented: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
-    """Issue an access token for `scopes`, and a refresh token if offline_access is granted and still registered.
-
-    The refresh token keeps all granted scopes, even beside an access token with fewer.
-    """
+    """Issue an access token for `scopes`, and a refresh token if offline_access is granted and still registered."""
     access_token, refresh_token = new_secret(), None
     values = _of_access_token(access_token, presented, scopes, now)
     if "offline_access" in presented.scopes():
         refresh_token = new_secret()
         expires_at = now + timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
-        values += [digest(refresh_token), presented.scope, expires_at, presented.auth_time]
+        values += [digest(refresh_token), expires_at]
     return NewTokens(access_token, refresh_token) if issue(values) else None
 
 
 def _of_access_token(value: str, presented: PresentedGrant, scopes: list[str], now: datetime) -> list[Value]:
-    """Return the values $1 to $8."""
+    """Return the values $1 to $5."""
     expires = now + timedelta(seconds=oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS)
-    family = presented.family.replace("-", "")
-    owner: list[Value] = [presented.subject.id, presented.application_id, family]
-    return [now, presented.pk, digest(value), *owner, " ".join(scopes), expires]
+    return [now, presented.pk, digest(value), " ".join(scopes), expires]

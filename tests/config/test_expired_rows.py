@@ -89,7 +89,7 @@ KINDS = [
         "django_session_expire_date",
         lambda number, at: {"session_key": f"{number:032}", "session_data": "", "expire_date": at},
     ),
-    Kind("delete_expired", Grant, "grant_unused", lambda number, at: _code(number, at, None)),
+    Kind("delete_expired", Grant, "grant_expires", lambda number, at: _code(number, at, None)),
     Kind("delete_expired", Grant, "grant_expires", lambda number, at: _code(number, at, at)),
     Kind("delete_expired", AccessToken, "access_token_expires", lambda number, at: _token(number, "expires", at)),
     Kind(
