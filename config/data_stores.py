@@ -92,16 +92,22 @@ def redis_options() -> dict[str, Any]:
     }
 
 
+LOCAL = "django.core.cache.backends.locmem.LocMemCache"
+PAGES = {"BACKEND": LOCAL, "LOCATION": "pages", "TIMEOUT": 3600, "OPTIONS": {"MAX_ENTRIES": 1000}}
+
+
 def caches(
     redis_url: str, options: dict[str, Any] = REDIS_OPTIONS, *, presence_url: str = ""
 ) -> dict[str, dict[str, Any]]:
     """Return CACHES. Without Redis the cache is in the process, and presence, which processes share, in the database.
+    HTML of pages is always in the process (infrastructure.requests.kept_html).
 
     `presence_url`: a Redis for presence only.
     """
     if not redis_url:
         return {
-            "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+            "default": {"BACKEND": LOCAL},
+            "pages": PAGES,
             "presence": {
                 "BACKEND": "presence.store.caches.PresenceDatabaseCache",
                 "LOCATION": "presence_storeentry",
@@ -110,6 +116,7 @@ def caches(
         }
     presence_options = REDIS_OPTIONS if presence_url else options
     return {
+        "pages": PAGES,
         "default": {
             "BACKEND": "django_redis.cache.RedisCache",
             "LOCATION": redis_url,

@@ -77,7 +77,7 @@ def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
 def _nothing_is_left_over() -> None:
     """Limits and caches start empty: the in-process ones, and this worker's own Redis database."""
     from django.conf import settings
-    from django.core.cache import cache
+    from django.core.cache import cache, caches
 
     from accounts.api_keys import uses
     from config.observability import access_log
@@ -88,10 +88,9 @@ def _nothing_is_left_over() -> None:
 
     limits._store.cache_clear()
     parallel_calls.forget()
-    uses.buffer.clear()
-    access_log.buffer.clear()
     signing.forget_cached_signer()
-    request_log.buffer.clear()
+    for each in (uses.buffer, access_log.buffer, request_log.buffer, caches["pages"]):
+        each.clear()
     if settings.REDIS_URL:
         from django_redis import get_redis_connection
 

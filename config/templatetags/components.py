@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import template
-from django.template.base import FilterExpression, NodeList, Parser, Token
+from django.template.base import FilterExpression, Node, NodeList, Parser, Token
 from django.template.base import token_kwargs as keywords_of
 from django.template.context import Context
 from django.utils import formats, timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+
+from infrastructure.requests import kept_html
 
 register = template.Library()
 
@@ -23,6 +27,7 @@ TIMES = {
     "second": ("j F Y, H:i:s", " UTC"),
     "short": ("j F Y, H:i", ""),
 }
+_TOKEN_PLACE = secrets.token_hex()  # where the token of a form goes; nobody can write it into a text
 ROW_PARTS = ("title", "text", "acts", "endrow")
 ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False}
 
@@ -99,6 +104,47 @@ class RowNode(template.Node):
         options = {name: value.resolve(context) for name, value in self._options.items()}
         parts = {name: _stripped(nodes.render(context)) for name, nodes in self._parts.items()}
         return _rendered(context, "row", **{**ROW, **options, **parts})
+
+
+@register.tag
+def kept(parser: Parser, token: Token) -> Node:
+    """Return the content as it was rendered before under the same key, or render it and keep it.
+
+    {% kept "name of the part" digest variable=value … [as html] %}…{% endkept %}
+
+    The content sees the named variables alone, and the name and the digests say all that it shows of them; the token of
+    its forms is put in later. Another release or other settings are another process, which has a memory of its own.
+    """
+    bits = token.split_contents()[1:]
+    target = bits.pop() if bits[-2:-1] == ["as"] else ""
+    key = [parser.compile_filter(bit) for bit in itertools.takewhile(lambda bit: "=" not in bit, bits)]
+    values = keywords_of(bits[len(key) :], parser)
+    content = parser.parse(("endkept",))
+    parser.delete_first_token()
+    return Kept(content, key, values, target)
+
+
+class Kept(Node):
+    def __init__(
+        self, content: NodeList, key: list[FilterExpression], values: dict[str, FilterExpression], target: str
+    ) -> None:
+        self._content, self._key, self._values, self._target = content, key, values, target
+
+    def render(self, context: Context) -> SafeString:
+        key = kept_html.digest(*(part.resolve(context) for part in self._key))
+        found = kept_html.find(key)
+        if found is None:
+            values = {variable: value.resolve(context) for variable, value in self._values.items()}
+            html = self._content.render(context.new({**values, "csrf_token": _TOKEN_PLACE})).strip()
+            kept_html.keep(key, html.encode())
+        else:
+            html = found.decode()
+        if _TOKEN_PLACE in html:
+            html = html.replace(_TOKEN_PLACE, str(context["csrf_token"]))
+        if not self._target:
+            return SafeString(html)
+        context[self._target] = SafeString(html)
+        return SafeString()
 
 
 def _stripped(html: SafeString) -> SafeString:

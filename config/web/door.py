@@ -33,6 +33,7 @@ from config.observability import access_log, tracing
 from infrastructure import metrics
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import Forbidden
+from infrastructure.requests.kept_html import accepts_gzip
 from infrastructure.requests.request_context import RequestContext
 from infrastructure.settings_cache import from_settings
 
@@ -58,9 +59,6 @@ SMALLEST_JSON = 4096  # bytes of a body that is worth the work
 LEVEL = 1  # a quarter of the time of the usual level, and an eighth more bytes
 KEPT_LENGTHS = range(2**16, 2**20)  # of bodies, such as leaderboards, that are likely to be sent again
 MOST_KEPT = 6
-
-_NAMES_GZIP = re.compile(r"\bgzip\b", re.IGNORECASE)
-_REFUSES_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)  # RFC 9110 §12.5.3
 
 Refusal = Callable[[HttpRequest], HttpResponse]
 
@@ -228,11 +226,6 @@ def label_of(route: str) -> str:
 # --- Compression, of JSON by gzip ---
 
 
-def is_accepted(accept_encoding: str) -> bool:
-    """Return whether a request with this header takes gzip."""
-    return bool(_NAMES_GZIP.search(accept_encoding)) and not _REFUSES_GZIP.search(accept_encoding)
-
-
 def holds_secret(headers: Mapping[str, str], path: str) -> bool:
     """Return whether the compressed length of a response would give a secret away (BREACH).
 
@@ -248,7 +241,7 @@ def compressed_json(headers: MutableMapping[str, str], body: bytes, accept_encod
         return body
     vary = headers.get("Vary")
     headers["Vary"] = f"{vary}, Accept-Encoding" if vary else "Accept-Encoding"
-    if not is_accepted(accept_encoding):
+    if not accepts_gzip(accept_encoding):
         return body
     compressed = _kept(body) if len(body) in KEPT_LENGTHS else _compressed(body)
     headers["Content-Encoding"], headers["Content-Length"] = "gzip", str(len(compressed))

@@ -33,6 +33,7 @@ from config.web import door, request_body
 from config.web.door import CountedAsyncIterator, CountedIterator, ObservedRequest
 from imagehost.views import content
 from infrastructure.requests import content_security, request_context
+from infrastructure.requests.kept_html import accepts_gzip
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -112,7 +113,7 @@ class CompressionMiddleware(GZipMiddleware):
         is_text = content_type.startswith("text/") or content_type == "application/vnd.oai.openapi"
         if not is_text or len(response.content) < self.SMALLEST_TEXT:
             return response
-        if not door.is_accepted(accepted):  # the base class finds the word alone
+        if not accepts_gzip(accepted):  # the base class finds the word alone
             patch_vary_headers(response, ("Accept-Encoding",))
             return response
         return super().process_response(request, response)

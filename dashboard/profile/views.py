@@ -87,7 +87,8 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
 
 def _preview(request: SignedInRequest, profile: Profile, *, is_saved: bool = False) -> HttpResponse:
     page = page_context.preview(profile, timezone.now())
-    response = render(request, "dashboard/profile/preview.html", {"page": page, "is_saved": is_saved})
+    known = {"page": page, "presence": profile_page.presence_of(page), "is_saved": is_saved}
+    response = render(request, "dashboard/profile/preview.html", known)
     response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
     return response
 

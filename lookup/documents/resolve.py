@@ -43,19 +43,39 @@ TYPES = {
     ),
 }
 # The columns are the fields of CommentRow.
-_LISTED = """
-    SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
-        w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat
-    FROM lookup_comment c
-    JOIN accounts_user w ON w.id = c.author_id AND w.is_active
+_COMMENT = """c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
+        w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat"""
+_COMMENT_TYPES = "ssiibdsisssb"
+_AUTHOR = """JOIN accounts_user w ON w.id = c.author_id AND w.is_active
     JOIN lookup_userdocument g ON g.user_id = w.id
-    JOIN lookup_profiledocument p ON p.profile_id = g.profile_id
-    WHERE c.user_id = {user} AND c.parent_id IS NULL
+    JOIN lookup_profiledocument p ON p.profile_id = g.profile_id"""
+_LISTED = f"""
+    SELECT {_COMMENT}
+    FROM lookup_comment c
+    {_AUTHOR}
+    WHERE c.user_id = {{user}} AND c.parent_id IS NULL
     ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
 """
 _COMMENTS = f"{_LISTED} LIMIT {MAX_COMMENTS}"
-_COMMENTS_PAGE = Statement(_LISTED.format(user="$1") + " LIMIT $2 OFFSET $3", "ssiibdsisssb")
-_COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
+_COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), _COMMENT_TYPES)
+# Replies are of the comments that have some; `parent` and `place` order both.
+_COMMENTS_PAGE = Statement(
+    f"""
+    WITH listed AS ({_LISTED.format(user="$1")} LIMIT $2 OFFSET $3)
+    SELECT l.*, NULL AS parent,
+        ROW_NUMBER() OVER (ORDER BY l.is_pinned DESC, l.created_at DESC, l.id) AS place
+    FROM listed l
+    UNION ALL
+    SELECT * FROM (
+        SELECT {_COMMENT}, c.parent_id AS parent,
+            ROW_NUMBER() OVER (PARTITION BY c.parent_id ORDER BY c.created_at, c.id) AS place
+        FROM listed l JOIN lookup_comment c ON c.parent_id = l.id AND l.reply_count > 0
+        {_AUTHOR}
+    ) r WHERE r.place <= $4
+    ORDER BY parent, place
+    """,
+    f"{_COMMENT_TYPES}si",
+)
 
 # Ban and privacy are read from the user itself. No fingerprint: the document has to be rendered.
 _USER = """u.id, u.is_active, u.public_api_access, d.profile_id,
@@ -248,6 +268,12 @@ def read_comments(user_id: str) -> list[CommentRow]:
     return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
 
 
-def read_comments_page(user_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
-    """Return a page of all comments in the order of lookups. 1 query."""
-    return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset)]
+def read_comments_page(
+    user_id: str, *, limit: int, offset: int = 0, replies: int
+) -> tuple[list[CommentRow], dict[str, list[CommentRow]]]:
+    """Return a page of all comments in the order of lookups, and the first `replies` to each, by its id. 1 query."""
+    listed: list[CommentRow] = []
+    found: dict[str, list[CommentRow]] = {}
+    for *row, parent, _ in _COMMENTS_PAGE.all(user_id, limit, offset, replies):
+        (listed if parent is None else found.setdefault(parent, [])).append(CommentRow._make(row))
+    return listed, found

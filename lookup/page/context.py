@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
 
 from accounts.models import User
+from infrastructure.requests import kept_html
 from lookup.documents import documents, queries, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.documents.resolve import Parts, UserRow
@@ -19,10 +24,11 @@ from lookup.models import CommentLike, FeedbackVote, Profile, ProfileBlock
 from lookup.page import colors, people, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
+from lookup.serializers.rows import CommentRow
 from lookup.shapes import settings_schema
-from lookup.social import comments
 
 MAX_COMMENTS = 20
+PREVIEWED = 3  # replies below a comment in a list
 MAX_SUMMARY = 200
 EFFECTS = ("glow", "gradient", "rainbow")  # what a style sheet can do to a name; the others are shown plainly
 
@@ -63,42 +69,149 @@ class Head:
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """`account`: `user` of the current lookup. `name`: as its address says. `chosen`: its settings objects. Empty texts
-    and lists: none, or hidden."""
+    """`user`: with all texts of the document. `name`: as its address says. Empty texts and lists: none, or hidden.
+
+    Each part of the document is read where a template shows it: most of a page is kept as HTML under `digest`.
+    """
 
     user: UserRow
-    account: Json
     name: str
-    chosen: Json
-    display_name: str
-    handle: str
-    description: str
-    lines: list[str]
-    location: str
-    effect: str
-    has_avatar: bool
-    avatar: str
-    banner: str
-    backdrop: Picture | None
-    badges: list[Badge]
-    links: list[Link]
-    sections: list[Section]
-    figures: list[Figure]
-    comments: list[Comment]
-    has_more_comments: bool
-    comment_count: Figure
-    style: str
-    is_grey: dict[str, bool]
-    head: Head
+    comment_rows: Sequence[CommentRow] = ()
+    replies: Mapping[str, list[CommentRow]] = field(default_factory=dict)
+    has_more_comments: bool = False
+
+    @cached_property
+    def digest(self) -> str:
+        """Name all that the page shows, except counts, comments and presence."""
+        parts = (self.name.encode(), self.user.head or b"", *self.user.texts.values())
+        return blake2b(b"\0".join(parts), digest_size=16).hexdigest()
+
+    @cached_property
+    def comments_digest(self) -> str:
+        """Name the comments as they are shown on this page."""
+        return kept_html.digest(self.name, self.user.id, self.comment_rows, self.replies)
+
+    def _read(self, include: str) -> Any:  # a JSON value
+        return json.loads(self.user.texts[include])
+
+    @cached_property
+    def account(self) -> Json:
+        """Return `user` of the current lookup."""
+        return self.user.account
+
+    @cached_property
+    def profile(self) -> Json:
+        found: Json = self._read("profile")
+        return found
+
+    @property
+    def chosen(self) -> Json:
+        """Return the settings objects."""
+        found: Json = self.profile["settings"]
+        return found
+
+    @property
+    def display_name(self) -> str:
+        return str(self.profile["displayName"] or self.account["name"] or self.account["username"])
 
     @property
     def initial(self) -> str:
         return self.display_name[:1].upper()
 
     @property
+    def handle(self) -> str:
+        return f"@{self.name}" if self.chosen["usernameSettings"]["enabled"] else ""
+
+    @property
+    def effect(self) -> str:
+        effect: str = self.chosen["usernameSettings"]["effect"]
+        return effect if effect in EFFECTS else ""
+
+    @property
+    def description(self) -> str:
+        return str(self.profile["description"]).strip()
+
+    @property
+    def location(self) -> str:
+        return str(self.profile["location"])
+
+    @property
+    def lines(self) -> list[str]:
+        chosen = self.chosen["typewriterSettings"]
+        return list(chosen["descriptions"]) if chosen["enabled"] else []
+
+    @property
+    def since(self) -> datetime:
+        return datetime.fromisoformat(self.account["createdAt"])
+
+    @property
+    def has_avatar(self) -> bool:
+        return bool(self.chosen["avatarSettings"]["enabled"])
+
+    @property
+    def avatar(self) -> str:
+        return presenters.avatar(self.profile["avatar"], self.user.id) if self.has_avatar else ""
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether the avatar redirects to the chat platform."""
+        return self.has_avatar and bool(self.chosen["avatarSettings"]["mirrorChat"])
+
+    @property
+    def banner(self) -> str:
+        return presenters.image(self.profile["banner"])
+
+    @property
+    def backdrop(self) -> Picture | None:
+        shown = (presenters.picture(one["asset"]) for one in self._read("backgrounds"))
+        return next((one for one in shown if one is not None), None)
+
+    @property
+    def badges(self) -> list[Badge]:
+        return presenters.badges(self._read("badges"))
+
+    @property
+    def links(self) -> list[Link]:
+        return presenters.links(self._read("links"), self.name) if self.chosen["linksSettings"]["enabled"] else []
+
+    @property
+    def is_grey(self) -> dict[str, bool]:
+        return {key: self.chosen[f"{key}Settings"]["monochrome"] for key in ("badges", "links")}
+
+    @property
+    def sections(self) -> list[Section]:
+        lists = (self._read(include) for include in ("projects", "widgets", "audios", "gallery"))
+        return sections.shown(self._read("sections"), Material(self.chosen, *lists))
+
+    @cached_property
+    def style(self) -> str:
+        return colors.address(self.chosen)
+
+    @property
     def tint(self) -> int:
         """The user's colour for initial and banner; 0 where the owner has chosen colours."""
         return 0 if self.style else people.tint_of(self.user.id)
+
+    @cached_property
+    def head(self) -> Head:
+        return _head(self.name, self.display_name, self.profile)
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Return the figures that the owner shows and that are not 0."""
+        user = self.user
+        figures = [Figure(user.views, "view", "views")] if self.chosen["viewsSettings"]["enabled"] else []
+        if self.has_votes:
+            figures += [Figure(user.likes, "like", "likes"), Figure(user.dislikes, "dislike", "dislikes")]
+        return [figure for figure in figures if figure.count]
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        return presenters.comments(self.comment_rows, self.replies)
+
+    @property
+    def comment_count(self) -> Figure:
+        return Figure(self.user.comments, "comment", "comments")
 
     @property
     def has_comments(self) -> bool:
@@ -109,25 +222,11 @@ class ProfilePage:
     def has_votes(self) -> bool:
         return bool(self.chosen["feedbackSettings"]["enabled"])
 
-    @property
-    def is_bare(self) -> bool:
-        """The page is one narrow column: the card of the profile, and a place for the first comment."""
-        return not self.sections and not self.comments
-
-    @property
-    def is_mirrored(self) -> bool:
-        """Whether the avatar redirects to the chat platform."""
-        return self.has_avatar and bool(self.chosen["avatarSettings"]["mirrorChat"])
-
-    @property
-    def since(self) -> datetime:
-        return datetime.fromisoformat(self.account["createdAt"])
-
 
 @dataclass(frozen=True)
 class Viewer:
     """`vote`: whether they like the profile, None without a vote. `liked`: ids of comments. `here`: the path that forms
-    lead back to."""
+    lead back to. `digest` names what comments show of the viewer."""
 
     id: str
     here: str
@@ -135,6 +234,7 @@ class Viewer:
     is_blocked: bool = False
     vote: bool | None = None
     liked: frozenset[str] = field(default_factory=frozenset)
+    digest: str = ""
 
     @property
     def may_write(self) -> bool:
@@ -149,8 +249,8 @@ class Elsewhere:
 
 
 def find(name: str, now: datetime, *, number: int | None = 1) -> ProfilePage | Elsewhere:
-    """The page that `name` shows. `number`: of the page of comments; None: without them. 1 query, 2 with comments, 3
-    with replies. Raises UserNotFound, ProfilePrivate."""
+    """The page that `name` shows. `number`: of the page of comments; None: without them. 1 query, 2 with comments.
+    Raises UserNotFound, ProfilePrivate."""
     user = resolve.answer("username", name, _WHOLE, now)
     shown_name: str = user.account["username"]
     alias = next((one for one in json.loads(user.aliases) if one["name"].upper() == name.upper()), None)
@@ -192,57 +292,15 @@ def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
 
 
 def _page(user: UserRow, name: str, number: int | None = 1) -> ProfilePage:
-    account, found = user.account, {include: json.loads(user.texts[include]) for include in DOCUMENT_COLUMNS}
-    profile, chosen = found["profile"], found["profile"]["settings"]
-    typewriter = chosen["typewriterSettings"]
-    has_avatar = chosen["avatarSettings"]["enabled"]
-    display_name = profile["displayName"] or account["name"] or account["username"]
-    effect = chosen["usernameSettings"]["effect"]
-    material = Material(chosen, found["projects"], found["widgets"], found["audios"], found["gallery"])
-    backdrops = (presenters.picture(one["asset"]) for one in found["backgrounds"])
-    has_comments = number is not None and user.comments and chosen["commentsSettings"]["enabled"]
-    shown, has_more = _comments(user, number or 1) if has_comments else ([], False)
-    return ProfilePage(
-        user=user,
-        account=account,
-        name=name,
-        chosen=chosen,
-        display_name=display_name,
-        handle=f"@{name}" if chosen["usernameSettings"]["enabled"] else "",
-        description=profile["description"].strip(),
-        lines=typewriter["descriptions"] if typewriter["enabled"] else [],
-        location=profile["location"],
-        effect=effect if effect in EFFECTS else "",
-        has_avatar=has_avatar,
-        avatar=presenters.avatar(profile["avatar"], user.id) if has_avatar else "",
-        banner=presenters.image(profile["banner"]),
-        backdrop=next((one for one in backdrops if one is not None), None),
-        badges=presenters.badges(found["badges"]),
-        links=presenters.links(found["links"], name) if chosen["linksSettings"]["enabled"] else [],
-        sections=sections.shown(found["sections"], material),
-        figures=_figures(user, chosen),
-        comments=shown,
-        has_more_comments=has_more,
-        comment_count=Figure(user.comments, "comment", "comments"),
-        style=colors.address(chosen),
-        is_grey={key: chosen[f"{key}Settings"]["monochrome"] for key in ("badges", "links")},
-        head=_head(name, display_name, profile),
-    )
-
-
-def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
-    """Return the figures that the owner shows and that are not 0."""
-    figures = [Figure(user.views, "view", "views")] if chosen["viewsSettings"]["enabled"] else []
-    if chosen["feedbackSettings"]["enabled"]:
-        figures += [Figure(user.likes, "like", "likes"), Figure(user.dislikes, "dislike", "dislikes")]
-    return [figure for figure in figures if figure.count]
-
-
-def _comments(user: UserRow, number: int) -> tuple[list[Comment], bool]:
-    """A page of the comments, with their first replies, and whether more follow. 1 query, 2 with replies."""
-    rows = resolve.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
+    """Return the page, with its comments if it shows some. 1 query for these."""
+    page = ProfilePage(user, name)
+    if number is None or not user.comments or not page.has_comments:
+        return page
+    offset = (number - 1) * MAX_COMMENTS
+    rows, replies = resolve.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=offset, replies=PREVIEWED)
     shown = rows[:MAX_COMMENTS]
-    return presenters.comments(shown, comments.first_replies(shown)), len(rows) > MAX_COMMENTS
+    replies = {row.id: replies[row.id] for row in shown if row.id in replies}
+    return replace(page, comment_rows=shown, replies=replies, has_more_comments=len(rows) > MAX_COMMENTS)
 
 
 def _head(name: str, display_name: str, profile: Json) -> Head:
@@ -266,14 +324,17 @@ def viewer_of(page: ProfilePage, viewer: User, here: str, *, has_vote: bool = Fa
     """Return the viewer of a page. `has_vote`: the page shows their vote. At most 3 queries; 1 for the owner."""
     owner_id = page.user.id
     is_owner = viewer.pk == owner_id
-    ids = [one.id for comment in page.comments for one in (comment, *comment.replies)]
+    rows = [*page.comment_rows, *itertools.chain.from_iterable(page.replies.values())]
     votes = FeedbackVote.objects.filter(user=owner_id, voter=viewer.pk) if has_vote else FeedbackVote.objects.none()
-    likes = CommentLike.objects.filter(user=viewer.pk, comment__in=ids) if ids else CommentLike.objects.none()
-    return Viewer(
+    likes = CommentLike.objects.filter(user=viewer.pk, comment__in=[row.id for row in rows])
+    found = Viewer(
         id=viewer.pk,
         here=here,
         is_owner=is_owner,
         is_blocked=not is_owner and ProfileBlock.objects.filter(user=owner_id, blocked=viewer.pk).exists(),
         vote=None if is_owner else votes.values_list("is_like", flat=True).first(),
-        liked=frozenset(likes.values_list("comment", flat=True)),
+        liked=frozenset(likes.values_list("comment", flat=True)) if rows else frozenset(),
     )
+    author = viewer.pk if any(row.author_id == viewer.pk for row in rows) else ""
+    shown = (author, here, is_owner, found.is_blocked, sorted(found.liked))
+    return replace(found, digest=kept_html.digest(shown))

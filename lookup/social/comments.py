@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
 from datetime import timedelta
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import F, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import audit
@@ -24,7 +21,6 @@ from lookup.social.feedback import admit, lock_people
 
 MAX_LENGTH = 2000
 LENGTH_RULE = f"Write 1 to {MAX_LENGTH} characters."
-PREVIEWED = 3  # replies below a comment in a list
 COLUMNS = (  # of CommentRow
     *("id", "content", "like_count", "reply_count", "is_pinned", "created_at"),
     *("author_id", "author__uid", "author__username", "author__display_name"),
@@ -163,18 +159,6 @@ def replies(comment_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]
     """Return replies to the comment, oldest first. 1 query."""
     rows = _shown().filter(parent=comment_id).order_by("created_at", "pk").values_list(*COLUMNS)
     return [CommentRow._make(row) for row in rows[offset : offset + limit]]
-
-
-def first_replies(rows: Sequence[CommentRow]) -> dict[str, list[CommentRow]]:
-    """Return the first replies to each of these comments, by its id. 1 query; none where there are no replies."""
-    found: dict[str, list[CommentRow]] = defaultdict(list)
-    parents = [row.id for row in rows if row.reply_count]
-    if parents:
-        place = Window(RowNumber(), partition_by=F("parent"), order_by=["created_at", "pk"])
-        numbered = _shown().filter(parent__in=parents).annotate(place=place).filter(place__lte=PREVIEWED)
-        for parent, _, *row in numbered.order_by("parent", "place").values_list("parent", "place", *COLUMNS):
-            found[parent].append(CommentRow._make(row))
-    return found
 
 
 def _shown() -> QuerySet[Comment]:

@@ -30,7 +30,7 @@ from infrastructure.requests.errors import sentences
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.models import Comment, Profile, ProfileBlock
-from lookup.page import context, presenters
+from lookup.page import context
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
 from lookup.page.forms import CommentForm, ReportForm
 from lookup.shapes import settings_schema
@@ -129,9 +129,9 @@ def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
         if isinstance(made, Comment):
             return HttpResponseRedirect(_place_of_reply(page, made))
     found = comments.replies(comment_id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
-    shown = presenters.comments([row], {row.id: found[:MAX_COMMENTS]})
-    page = replace(page, comments=shown, has_more_comments=len(found) > MAX_COMMENTS)
-    known = {"number": number, "is_thread": True, "comment": shown[0]}
+    shown, has_more = {row.id: found[:MAX_COMMENTS]}, len(found) > MAX_COMMENTS
+    page = replace(page, comment_rows=[row], replies=shown, has_more_comments=has_more)
+    known = {"number": number, "is_thread": True, "comment": page.comments[0]}
     return _rendered(request, "lookup/thread.html", page, form, known)
 
 

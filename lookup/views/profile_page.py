@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from hashlib import blake2b
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import get_conditional_response
 from django.utils.encoding import iri_to_uri
-from django.utils.http import quote_etag
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from infrastructure.requests import content_security
+from infrastructure.requests import content_security, kept_html
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.page import colors, context, icons, url_policy
@@ -61,15 +59,20 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     if isinstance(page, Elsewhere):
         return with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
     visits.count_view(request, user_id=page.user.id, profile_id=page.user.profile_id or "")
-    known: dict[str, object] = {"page": page, "comment_form": CommentForm()}
+    known: dict[str, object] = {"page": page, "presence": presence_of(page)}
     if isinstance(request.user, User):
         known["viewer"] = context.viewer_of(page, request.user, request.path, has_vote=page.has_votes)
-    response = with_caching(render(request, "lookup/profile_page.html", known))
-    etag = quote_etag(blake2b(response.content, digest_size=16).hexdigest())
-    response.headers["ETag"] = etag
-    response = get_conditional_response(request, etag=etag, response=response) or response
+        known["comment_form"] = CommentForm()
+    shown = (page.digest, page.comments_digest, page.has_more_comments, page.figures, page.user.comments)
+    key = kept_html.digest("profile", *shown, known["presence"], request.path)
+    response = kept_html.answer(request, key, lambda: render(request, "lookup/profile_page.html", known))
     response.headers[content_security.HEADER] = policy(page)  # of a 304 too: it renews what the browser has kept
-    return response
+    return with_caching(response)
+
+
+def presence_of(page: ProfilePage) -> str:
+    """Return the card of live presence, which belongs to an app that this one does not know."""
+    return render_to_string("lookup/presence.html", {"page": page})
 
 
 @require_safe

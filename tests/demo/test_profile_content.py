@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings as project
 from django.http import HttpResponse
 from django.test import Client
+from pytest_django import Settings
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]  # it has no types
 
 from accounts.models import LinkedAccount, Name, User
@@ -40,6 +41,7 @@ from lookup.models import (
 from lookup.shapes import sections, settings_schema
 from lookup.shapes.settings_schema import FIELDS
 from tests.factories.accounts import UserFactory
+from tests.lookup.profile_pages import NOT_KEPT, html_of
 
 pytestmark = pytest.mark.django_db
 
@@ -205,3 +207,23 @@ def test_the_chat_pictures_follow_the_service_unless_they_are_others(settings: A
     seeding.seed()
     assert LinkedAccount.objects.get(user=ada, kind="CHAT").avatar_url == "https://chat.example/other.png"
     assert LinkedAccount.objects.get(user=cleo, kind="CHAT").avatar_url == "https://files.example/demo/avatar-9.svg"
+
+
+def test_the_pages_are_what_they_are_without_being_kept(entry: dict[str, Any], settings: Settings) -> None:
+    shown = User.objects.filter(is_active=True, public_api_access=True).order_by("uid")
+    names = [*shown.values_list("username", flat=True)]
+    names += Alias.objects.filter(name__user__in=shown, redirects=False).values_list("name__name", flat=True)
+    members = {user.username: Client() for user in shown}
+    for user in shown:
+        members[user.username].force_login(user)
+
+    def pages() -> Iterator[str]:
+        for name in names:
+            yield html_of(Client(), f"/{name}")
+            yield html_of(members["ben"], f"/{name}")
+            yield html_of(members.get(name, Client()), f"/{name}")
+
+    assert len(names) > 40
+    made, kept = list(pages()), list(pages())
+    settings.CACHES = {**settings.CACHES, "pages": NOT_KEPT}
+    assert made == kept == list(pages())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 from django.test import Client
@@ -17,6 +18,8 @@ from tests.pages.markup import page_of
 
 ADDRESS = "http://127.0.0.1:8000"
 UPLOADS = "/uploads"
+NOT_KEPT = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}  # in CACHES: pages are rendered each time
+_ONE_TIME = re.compile(r'(?<=name="csrfmiddlewaretoken" value=")\w+|(?<=name="pk" value=")[0-9a-f]{32}')
 
 
 def filled(*, settings: dict[str, Any] | None = None, **values: Any) -> User:
@@ -92,6 +95,13 @@ def _fill_sections(profile: Profile) -> None:
 
 def _at(year: int, month: int, day: int) -> dt.datetime:
     return dt.datetime(year, month, day, tzinfo=dt.UTC)
+
+
+def html_of(client: Client, path: str) -> str:
+    """The page without what is new in each answer."""
+    response = client.get(path)
+    assert response.status_code == 200
+    return _ONE_TIME.sub("", response.content.decode())
 
 
 def page(path: str = "/Ada") -> Any:

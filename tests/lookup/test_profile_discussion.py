@@ -359,6 +359,6 @@ def test_the_pages_keep_the_rules_and_their_number_of_queries(ada: User, bob: Us
         with CaptureQueriesContext(connection) as captured:
             client.get("/Ada")
         counts[name] = len(captured)
-    # The user with the document, comments, replies; the visitor; likes; block and vote.
-    assert counts == {"signed out": 3, "owner": 5, "visitor": 7}
+    # The user with the document, comments with replies; the visitor; likes; block and vote.
+    assert counts == {"signed out": 2, "owner": 4, "visitor": 6}
     assert list(document_checks.differences()) == []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
 from accounts.models import AuditEvent, User
@@ -18,12 +18,19 @@ from lookup.documents import document_checks
 from lookup.editing import profiles
 from lookup.models import Profile, UserDocument
 from lookup.page import context
-from lookup.page.context import ProfilePage
 from lookup.shapes import sections
 from lookup.shapes.settings_schema import FIELDS, KEYS, Field
 from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 from tests.dashboard.profile.editor import filled, said
-from tests.factories.lookup import AudioFactory, CommentFactory, LinkFactory, ProjectFactory, SectionFactory, shown
+from tests.factories.lookup import (
+    AudioFactory,
+    CommentFactory,
+    CustomBadgeFactory,
+    LinkFactory,
+    ProjectFactory,
+    SectionFactory,
+    shown,
+)
 from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/appearance/"
@@ -109,11 +116,11 @@ def test_every_setting_goes_from_the_form_to_the_lookup_and_back(
     assert list(document_checks.differences()) == []
 
 
-def page_with(profile: Profile, chosen: dict[str, dict[str, Any]]) -> ProfilePage:
-    """What visitors see with these settings, without the settings themselves."""
+def page_with(profile: Profile, chosen: dict[str, dict[str, Any]]) -> str:
+    """What visitors see with these settings."""
     profile.settings = chosen
     page = context.preview(profile, datetime(2026, 1, 1, tzinfo=UTC))
-    return dataclasses.replace(page, chosen={}, user=page.user._replace(texts={}))
+    return render_to_string("lookup/profile_page.html", {"page": page})
 
 
 def test_our_page_shows_every_setting_but_those_for_api_clients(profile: Profile) -> None:
@@ -121,6 +128,7 @@ def test_our_page_shows_every_setting_but_those_for_api_clients(profile: Profile
     ProjectFactory.create(profile=profile)
     AudioFactory.create(profile=profile)
     LinkFactory.create(profile=profile)
+    CustomBadgeFactory.create(profile=profile)
     CommentFactory.create(user=profile.user)
     shown(profile.user)
     UserDocument.objects.filter(user=profile.user).update(views=3, likes=2)

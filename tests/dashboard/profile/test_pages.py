@@ -189,7 +189,7 @@ def test_the_page_shows_what_was_typed_and_nothing_is_saved(signed_in: Client, p
     before = kept(profile)
     form = filled(signed_in, PAGE, "display_name")
     response = signed_in.post(f"{PAGE}preview/", form | {"display_name": "Countess", "location": "Paris"})
-    assert response.templates[0].name == "dashboard/profile/preview.html"
+    assert "dashboard/profile/preview.html" in [template.name for template in response.templates]
     for text in ("Countess", "Paris", "My shop", "This is a preview: nothing has been saved."):
         assert text in said(response)
     assert kept(profile) == before
