@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dashboard.client_apps import sign_in_buttons
 from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import contents, expansion, explorer, personalization, rendering, schema, searching
-from infrastructure.requests import content_security
+from infrastructure.requests import content_security, kept_html
 
 CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
 
@@ -34,12 +34,17 @@ BUTTON_POLICY = "default-src 'none'; img-src data:; sandbox"
 def page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Show a page. 3 queries for a reader who is signed in plus the session's."""
     shown = _page_of(slug)
-    visitor = personalization.of(request.user)
+    key = kept_html.digest("docs", slug)
+    return _cached(request, kept_html.answer(request, key, lambda: _rendered(request, shown)))
+
+
+def _rendered(request: HttpRequest, shown: contents.Page) -> HttpResponse:
+    reader = personalization.of(request.user)
     made = rendering.rendered(expansion.expanded(shown))
-    texts = {"lead": visitor.fill_html(made.lead), "rest": visitor.fill_html(made.rest)}
-    context = {"page": shown, **texts, "headings": made.headings, "own": visitor.own}
+    texts = {"lead": reader.fill_html(made.lead), "rest": reader.fill_html(made.rest)}
+    context = {"page": shown, **texts, "headings": made.headings, "own": reader.own}
     context["has_explorer"] = any(each.page is shown for each in explorer.explorers().values())
-    return _cached(request, render(request, "docs/page.html", {**context, "groups": contents.groups()}))
+    return render(request, "docs/page.html", {**context, "groups": contents.groups()})
 
 
 @require_safe
