@@ -164,6 +164,7 @@ def supervise(programs: Sequence[Program]) -> None:
     """Run them until SIGTERM, SIGINT or SIGHUP."""
     children: list[_Child] = []
     with signal_waiter.opened(*ENDS, signal.SIGCHLD) as waiter:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)  # a process that becomes the supervisor blocks them before
         try:
             children.extend(_Child(program) for program in programs)
             _watch(children, waiter)

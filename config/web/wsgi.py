@@ -79,5 +79,4 @@ def _may_wait_for_body(environ: dict[str, Any]) -> bool:
 
 
 get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not
-gc.collect()
 gc.freeze()  # what is loaded stays: collections need not look at it again

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -66,7 +66,8 @@ def grow(
     prepare()
     made, ahead = 0, deque[Batch]()
     processes = (processes or worker_processes.number()) if users > BATCH and worker_processes.may_fork() else 1
-    with bulk.rare_collections(), _finisher(processes) as finish:
+    # A first collection takes longer than one batch saves.
+    with bulk.rare_collections() if users > BATCH else nullcontext(), _finisher(processes) as finish:
         for first in range(0, users, BATCH):
             numbers = range(first, min(first + BATCH, users))
             batch = admit(seed, numbers, now, after=ahead)

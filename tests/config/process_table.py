@@ -14,34 +14,38 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
+    """`name`: on Linux, of 15 characters at most; a fork may have given itself another one than its command's."""
+
     pid: int
     parent: int
+    name: str
     command: str
 
 
 def running() -> dict[int, Process]:
     """By number. Without those that have ended and wait for their parent to notice."""
     rows = _from_proc() if (_PROC / "self" / "stat").exists() else _from_ps()
-    return {pid: Process(pid, parent, command) for pid, parent, state, command in rows if not state.startswith("Z")}
+    return {row.pid: row for state, row in rows if not state.startswith("Z")}
 
 
-def _from_proc() -> list[tuple[int, int, str, str]]:
+def _from_proc() -> list[tuple[str, Process]]:
     rows = []
     for directory in _PROC.glob("[0-9]*"):
         try:
-            state, parent = (directory / "stat").read_text().rpartition(")")[2].split()[:2]
+            name, _, rest = (directory / "stat").read_text().partition(" (")[2].rpartition(")")
+            state, parent = rest.split()[:2]
             command = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except (FileNotFoundError, ProcessLookupError):  # it ended just now
             continue
-        rows.append((int(directory.name), int(parent), state, command))
+        rows.append((state, Process(int(directory.name), int(parent), name, command)))
     return rows
 
 
-def _from_ps() -> list[tuple[int, int, str, str]]:
+def _from_ps() -> list[tuple[str, Process]]:
     command = [shutil.which("ps") or "ps", "-A", "-o", "pid=,ppid=,stat=,args="]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = (line.split(maxsplit=3) for line in listed.splitlines())
-    return [(int(pid), int(parent), state, " ".join(rest)) for pid, parent, state, *rest in rows]
+    return [(state, Process(int(pid), int(parent), "", " ".join(rest))) for pid, parent, state, *rest in rows]
 
 
 def descendants(pid: int) -> list[Process]:

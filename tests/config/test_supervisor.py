@@ -198,6 +198,22 @@ def test_the_programs_of_a_killed_supervisor_end(small: SmallPrograms) -> None:
     assert [small.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
 
 
+BECOMES_ONE_AT_A_SIGNAL = """
+import json, os, signal, sys
+from config.operations import supervisor
+signal.pthread_sigmask(signal.SIG_BLOCK, supervisor.ENDS)
+os.kill(os.getpid(), signal.SIGINT)
+command = supervisor.command_of([supervisor.Program(name, argv) for name, argv in json.loads(sys.argv[1])])
+os.execv(command[0], command)
+"""
+
+
+def test_a_signal_that_comes_before_the_supervisor_listens_is_not_lost(small: SmallPrograms) -> None:
+    supervisor = small.start_script(BECOMES_ONE_AT_A_SIGNAL, small.program("web", FOR_EVER))
+    assert supervisor.wait(20) == 0
+    assert small.logged() == []
+
+
 ADOPTS = """
 import json, os, sys
 from dataclasses import replace

@@ -148,7 +148,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(f"{COMMAND}.os.execv", lambda program, arguments: called.append(arguments))
     monkeypatch.setattr(f"{COMMAND}.os.chdir", lambda directory: None)
     monkeypatch.setattr(f"{COMMAND}.connections.close_all", lambda: None)
-    monkeypatch.setattr(run_embedded, "_forked", lambda web: replace(web, pid=1))
+    monkeypatch.setattr(f"{COMMAND}.forks.start", lambda program, run: replace(program, pid=1))
     monkeypatch.setattr(f"{COMMAND}.call_command", lambda name, **options: called.append(name))
     return called
 
@@ -201,7 +201,7 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     web, *others = json.loads(supervisor[-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "asgi"]
     assert web["argv"][-1] == "config.web.embedded:application"
-    assert web["pid"] == (1 if sys.platform == "linux" else None)
+    assert {program["pid"] for program in (web, *others)} == {1 if sys.platform == "linux" else None}
     names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]
     assert [other["argv"][2] for other in others] == names
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700

@@ -17,6 +17,7 @@ from requests.adapters import HTTPAdapter
 
 from config import jobs
 from tests.config import process_table
+from tests.config.process_table import Process
 from tests.journeys import processes, services
 from tests.journeys.browser import TIMEOUT, Browser
 from tests.journeys.people import App, Person
@@ -142,14 +143,15 @@ def programs_of(server: Server) -> dict[int, str]:
     while not set(names.values()) >= PROGRAMS:
         assert time.monotonic() < give_up_at, (names, server.log.read_text())
         time.sleep(0.05)
-        names = {process.pid: _name(process.command) for process in process_table.descendants(server.process.pid)}
+        names = {process.pid: _name(process) for process in process_table.descendants(server.process.pid)}
     return names
 
 
-def _name(command: str) -> str:
-    words = command.split()
-    is_web = {"granian", "run_embedded"} & set(words)  # started again, and forked from the command at first
-    return "web" if is_web else next((name for name in PROGRAMS if name in words), command)
+def _name(process: Process) -> str:
+    words = process.command.split()
+    if "run_embedded" in words:  # forked from the command at first
+        return next((name for name in PROGRAMS if name.startswith(process.name)), process.command)
+    return "web" if "granian" in words else next((name for name in PROGRAMS if name in words), process.command)
 
 
 def wait_for_jobs(server: Server) -> None:

@@ -1,5 +1,6 @@
 """manage.py run_embedded: what `make run` starts."""
 
+import functools
 import gc
 import hashlib
 import multiprocessing
@@ -10,8 +11,6 @@ import signal
 import socket
 import stat
 import sys
-import traceback
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,12 +18,12 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ValidationError
-from django.core.management import BaseCommand, CommandError, call_command
+from django.core.management import BaseCommand, CommandError, call_command, execute_from_command_line
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 
 from config import checks
-from config.operations import supervisor
+from config.operations import forks, supervisor
 from config.operations.supervisor import Program
 from config.web import web_worker
 from lookup import leaderboards
@@ -58,6 +57,7 @@ class Command(BaseCommand):
             self._serve(self._prepare())
         finally:
             signal.signal(signal.SIGINT, before)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, supervisor.ENDS)
 
     def _prepare(self) -> str:
         """Return what to print once the service answers."""
@@ -120,7 +120,7 @@ class Command(BaseCommand):
         )
 
     def _find_a_port_for_the_chat_platform(self) -> None:
-        """Choose a free port where none is configured, and pass it to the programs."""
+        """Start again with a free port where none is configured: the settings hold it, also those of the programs."""
         port = settings.CHAT.simulator_port
         if not port or not (problem := _problem_of_port("127.0.0.1", port)):
             return
@@ -129,6 +129,7 @@ class Command(BaseCommand):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             os.environ[PORT_VARIABLE] = str(probe.getsockname()[1])
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - our own command line
 
     def _collect_static_files(self) -> None:
         """Collect static files, unless no file has changed: hashing and compressing takes seconds."""
@@ -141,17 +142,19 @@ class Command(BaseCommand):
         stamp.write_text(now)
 
     def _serve(self, entry: str) -> None:
-        """Start the web server, then become the supervisor, which needs none of what this process has loaded."""
+        """Start the programs, then become their supervisor, which needs none of what this process has loaded."""
         self._say("Starting the web server")
         os.chdir(settings.BASE_DIR)
         connections.close_all()
-        web = _web_server()
-        if sys.platform == "linux":  # elsewhere system libraries may break in a process that forks without an exec
-            web = _forked(web)
+        web, others = _web_server(), _other_programs()
+        if forks.IS_SAFE:
+            gc.freeze()  # a collection writes to each object that it looks at, which ends the sharing of its memory
+            web = _forked_web_server(web)
+            others = [forks.start(each, functools.partial(_run_command, each)) for each in others]
         self.stdout.write(entry)
         self.stdout.flush()
-        command = supervisor.command_of([web, *_other_programs()])
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the supervisor listens to it
+        command = supervisor.command_of([web, *others])
+        signal.pthread_sigmask(signal.SIG_BLOCK, supervisor.ENDS)  # until the supervisor listens to them
         os.execv(command[0], command)  # noqa: S606 - our own interpreter, fixed arguments
 
 
@@ -180,47 +183,26 @@ def _web_server() -> Program:
     return Program("web", (sys.executable, *_MODULE, *_OPTIONS, *where, "config.web.embedded:application"))
 
 
-def _forked(web: Program) -> Program:
-    """Start `web` in a fork of this process, which has one thread and no connection, and wait until it can answer.
-
-    A cold start imports Django a second time, while the other programs do the same. A fork has it loaded, answers in a
-    third of the time and shares the memory.
-    """
-    gc.freeze()  # a collection writes to each object that it looks at, which ends the sharing of its memory
-    parent = os.getpid()
+def _forked_web_server(web: Program) -> Program:
+    """Start the web server and wait until it can answer: the other programs would take its time."""
     reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        _run_server(web, parent, writer)
+    web = forks.start(web, functools.partial(_run_web_server, web, writer))
     os.close(writer)
     select.select([reader], [], [], PATIENCE)  # readable, too, once the server and its worker have ended
     os.close(reader)
-    return replace(web, pid=pid)
+    return web
 
 
-def _run_server(web: Program, parent: int, writer: int) -> NoReturn:
-    """Run the program's command line in this new process."""
-    code = 1
-    try:
-        supervisor.lead_session(parent)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.set_inheritable(writer, False)  # noqa: FBT003 - so it is called
-        os.environ[web_worker.READY_VARIABLE] = str(writer)
-        gc.disable()  # until the worker has loaded everything
-        multiprocessing.set_start_method("fork")  # from Python 3.14 on the default is another one
-        sys.argv = list(web.argv[2:])
-        runpy.run_module(_MODULE[1], run_name="__main__", alter_sys=True)
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except Exception:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+def _run_web_server(web: Program, writer: int) -> None:
+    os.environ[web_worker.READY_VARIABLE] = str(writer)
+    gc.disable()  # until the worker has loaded everything
+    multiprocessing.set_start_method("fork")  # from Python 3.14 on the default is another one
+    sys.argv = list(web.argv[2:])
+    runpy.run_module(_MODULE[1], run_name="__main__", alter_sys=True)
+
+
+def _run_command(program: Program) -> None:
+    execute_from_command_line(list(program.argv[1:]))
 
 
 def _other_programs() -> list[Program]:
