@@ -79,6 +79,7 @@ def redis_options() -> dict[str, Any]:
     With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels know. Its
     replicas are not read: they may be behind.
     """
+    env.refuse("REDIS_CLUSTER", "unset it, and name one Redis in REDIS_URL, or sentinels in REDIS_SENTINELS.")
     sentinels = env.addresses("REDIS_SENTINELS")
     if not sentinels:
         return REDIS_OPTIONS

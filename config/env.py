@@ -64,6 +64,12 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be one of 1, true, yes, on, 0, false, no, off; it is {value!r}.")
 
 
+def refuse(name: str, instead: str) -> None:
+    """Raise ImproperlyConfigured where a switch is on that the service no longer has. `instead`: what to do."""
+    if (value := _given(name)) and value.lower() not in FALSE:
+        raise ImproperlyConfigured(f"{name} is no more: {instead}")
+
+
 def integer(name: str, default: int, *, at_least: int | None = None, at_most: int | None = None) -> int:
     """Return a whole number, no less than `at_least` and no greater than `at_most`."""
     value = text(name, str(default))

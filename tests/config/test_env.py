@@ -195,6 +195,13 @@ def test_mail_is_encrypted_in_one_way(tmp_path: Path) -> None:
     assert run.stderr.startswith("Set EMAIL_USE_TLS (port 587) or EMAIL_USE_SSL (port 465), not both.")
 
 
+def test_redis_cluster_is_refused(tmp_path: Path) -> None:
+    run = _run(["manage.py", "migrate"], {**PRODUCTION, "REDIS_CLUSTER": "1"}, tmp_path)
+    sentence = "REDIS_CLUSTER is no more: unset it, and name one Redis in REDIS_URL, or sentinels in REDIS_SENTINELS."
+    assert (run.returncode, run.stderr) == (os.EX_CONFIG, f"{sentence} docs/configuration.md explains it.\n")
+    assert _settings_with({**PRODUCTION, "REDIS_CLUSTER": "0"}, tmp_path).returncode == 0
+
+
 def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -> None:
     runs = [_settings_with({}, tmp_path / "var") for _ in range(2)]
     assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2
