@@ -40,7 +40,7 @@ CASES: dict[str, Case] = {
     "presence-events": Case("presence events until readable; failover", presence_events.run),
     "scaling": Case("lookups beside the same with 1,000 members", scaling.run),
     "embedded": Case("lookups of the embedded default, to Fastify", embedded_default.run),
-    "start": Case("make run: until it answers, memory", start.run),
+    "start": Case("make run: until it answers, memory; migrate of a new database", start.run),
     "transfer": Case("import_profiles and check_documents", transfers.run),
     "pages": Case("dashboard, profile and documentation: server time, weight", pages.run, is_quick=True),
     "upload": Case("200 MB to a folder and to S3, to raw writes", uploads.run),

@@ -1,19 +1,21 @@
-"""`make run` on a tree whose packages are installed and whose data exist: until it answers, and the memory it takes."""
+"""`make run` on a tree whose packages are installed: until it answers, the first time and later, and its memory;
+`migrate` of a new database on both engines."""
 
 from __future__ import annotations
 
 import http.client
+import resource
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks import embedded, memory, processors
 from benchmarks.bench import Bench, BenchError
 from benchmarks.population import Population
 from benchmarks.results import Result
-from tests.support import ports, processes
+from tests.support import databases, ports, processes
 
 REST = 5.0  # seconds after the first answer, in which background work begins
 WITHIN = 300.0
@@ -25,14 +27,38 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
     directory = bench.directory / "start"
     (directory / "var").mkdir(parents=True)
     with bench.unpinned():
-        first, *_ = _start(directory, rest=0)
+        first, *_ = _start(directory, rest=REST)  # in which the previews of its files are made
         found = [_start(directory, rest=REST) for _ in range(bench.rounds)]
+        new = [_migrate(bench, directory / f"new-{number}") for number in range(bench.rounds)]
     seconds, worker, total = (statistics.median(column) for column in zip(*found, strict=True))
+    result.find("start-first", first)
     result.find("start", seconds)
     result.find("memory-worker", worker)
     result.find("memory-all", total)
-    result.notes.append(f"first start, which makes the data: {first:.1f} s")
+    for engine, used in zip(("sqlite", "postgresql"), zip(*new, strict=True), strict=True):
+        result.find(f"migrate-{engine}", statistics.median(used))
     yield result
+
+
+def _migrate(bench: Bench, directory: Path) -> tuple[float, float]:
+    """Processor time of `migrate` on a new SQLite and on a new PostgreSQL database."""
+    server_url = bench.servers.database_url
+    name = databases.create(server_url)
+    try:
+        url = databases.with_name(server_url, name)
+        return (
+            _processor_time(bench, embedded.environment(directory, BASE_URL=embedded.BASE_URL)),
+            _processor_time(bench, {**bench.environment, "DATABASE_URL": url}),
+        )
+    finally:
+        databases.drop(server_url, name)
+
+
+def _processor_time(bench: Bench, values: Mapping[str, str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    bench.manage("migrate", "--verbosity", "0", environment=values)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _start(directory: Path, *, rest: float) -> tuple[float, float, float]:
