@@ -6,6 +6,7 @@ entries: memory is bounded, and a batch stores at most MOST_RECORDS of one app a
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -19,7 +20,6 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count, Sum
 from django.db.models.functions import TruncDay
-from django.utils import timezone
 
 from accounts.models import User
 from infrastructure.databases import batches, statements
@@ -66,7 +66,7 @@ class Note:
     outcome: str = ""
     description: str = ""
     redirect_uri: str = ""
-    moment: datetime = field(default_factory=timezone.now)
+    moment: datetime = field(default_factory=functools.partial(datetime.now, UTC))
     address: str = field(default_factory=request_context.address)
 
     def fails(self, error: str, description: str) -> None:
@@ -95,12 +95,17 @@ class Noting:
         _current.reset(self._token)
         note = self._note
         note.outcome = note.outcome or ("server_error" if raised else OK)
-        REQUESTS.labels(note.kind.lower(), note.outcome).inc()
+        _requests(note.kind, note.outcome).inc()
         request_context.about(client_id=note.client_id, user_id=note.user_id)
         if note.outcome != OK:
             request_context.failed(note.outcome)
         if note.client_id:
             buffer.note(note)
+
+
+@functools.cache  # the library makes a key of the labels each time
+def _requests(kind: RequestKind, outcome: str) -> prometheus_client.Counter:
+    return REQUESTS.labels(kind.lower(), outcome)
 
 
 def about(*, kind: RequestKind | None = None, client_id: str = "", user_id: str = "") -> None:

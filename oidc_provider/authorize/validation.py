@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oauth2_provider.oauth2_backends import OAuthLibCore
@@ -147,7 +146,7 @@ def _problem_of(query: Parameters) -> str:
 def _with_single_spaces(query: Parameters) -> Parameters:
     """Return the query with a single space between two scopes. A scope that is too long or malformed stays as it is."""
     names = [] if _is_too_long(query, "scope") else parse(query.get("scope"))
-    return replace(query, values={**query.values, "scope": " ".join(names)}) if names else query
+    return query._replace(values={**query.values, "scope": " ".join(names)}) if names else query
 
 
 def _is_too_long(query: Parameters, name: str) -> bool:

@@ -30,6 +30,7 @@ from oidc_provider.models import SigningKey
 SIGNER_CACHE_SECONDS = 30.0
 # A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
 RETIREMENT_MARGIN = timedelta(hours=1)
+_ENCODER = json.JSONEncoder(separators=(",", ":"))  # `json.dumps` makes one for each value
 
 
 class KeyNotReady(Exception):
@@ -246,4 +247,4 @@ def _fernets() -> list[Fernet]:
 
 
 def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode()

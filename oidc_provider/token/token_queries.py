@@ -21,7 +21,6 @@ from oauth2_provider.settings import oauth2_settings
 
 from infrastructure.databases.statements import Statement, Value
 from infrastructure.hashing import digest, new_secret
-from infrastructure.settings_cache import from_settings
 from lookup.shapes import addresses
 from oidc_provider.models.applications import USABLE
 
@@ -122,7 +121,7 @@ class Subject(NamedTuple):
             picture = addresses.avatar(self.id, path=self.avatar_path or "", mirrors_chat=bool(self.mirrors_chat))
             if picture:
                 claims["picture"] = picture
-            claims["profile"] = f"{_issuer()}/{self.username}"
+            claims["profile"] = f"{settings.BASE_URL}/{self.username}"
         if "email" in scopes and self.email:
             claims["email"] = self.email
             claims["email_verified"] = self.is_email_verified
@@ -133,11 +132,6 @@ class Subject(NamedTuple):
                 {"type": kind, "id": account, "name": name} for kind, account, name in linked if account is not None
             ]
         return claims
-
-
-@from_settings
-def _issuer() -> str:
-    return settings.BASE_URL
 
 
 class PresentedGrant(NamedTuple):

@@ -1,7 +1,5 @@
 """The endpoints token, introspect, revoke and userinfo."""
 
-from django.utils import timezone
-
 from infrastructure.requests.request_context import Answer, Request
 from oidc_provider import client_requests, endpoints, request_log, revocation
 from oidc_provider.client_requests import Credentials, Parameters
@@ -30,7 +28,7 @@ class Token(Endpoint):
         if grant is not None:
             kind, respond = grant
             request_log.about(kind=kind)
-            response = respond(form, _credentials(request, form), timezone.now())
+            response = respond(form, _credentials(request, form), request.now)
             return endpoints.answer(request, endpoints.compact(response))
         credentials = _credentials(request, form)
         client_requests.authenticated_id(credentials)
@@ -51,7 +49,7 @@ class Introspect(Endpoint):
     def post(self, request: Request) -> Answer:
         form = client_requests.form_of(request)
         credentials = _credentials(request, form)
-        description = operations.introspection(credentials, form.get("token"), timezone.now())
+        description = operations.introspection(credentials, form.get("token"), request.now)
         request_log.about(user_id=description.get("sub", ""))
         client_requests.required(form, "token")
         return endpoints.answer(request, endpoints.compact(description))
@@ -91,7 +89,7 @@ class UserInfo(Endpoint):
 
 
 def _claims(request: Request, access_token: str) -> Answer:
-    found = operations.bearer(access_token, timezone.now())
+    found = operations.bearer(access_token, request.now)
     request_log.about(client_id=found.client_id, user_id=found.subject.id)
     return endpoints.answer(request, endpoints.compact(operations.userinfo(found)))
 
