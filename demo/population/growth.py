@@ -278,7 +278,8 @@ def _present(made: Sequence[Made], batch: Batch) -> dict[str, bool]:
 def _drop_taken_accounts(members: Sequence[Member], earlier: Sequence[Member]) -> None:
     """Drop linked accounts that belong to another user already."""
     wanted = [account for member in members for account in member.linked]
-    held = LinkedAccount.objects.filter(external_id__in=[account.external_id for account in wanted])
+    ids = [account.external_id for account in wanted]
+    held = LinkedAccount.objects.filter(kind__in=LinkedAccount.Kind.values, external_id__in=ids)  # by the index of both
     taken: set[tuple[str, str]] = set(held.values_list("kind", "external_id"))
     taken.update((account.kind, account.external_id) for member in earlier for account in member.linked)
     for member in members:
