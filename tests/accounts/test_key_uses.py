@@ -229,3 +229,30 @@ def test_days_of_long_ago_are_forgotten() -> None:
         KeyDay.objects.create(key=key, day=now.date() - timedelta(days=age), count=1)
     assert uses.delete_old_days(now) == 2
     assert [(now.date() - day).days for day, _ in days_of(key)] == [90, 0]
+
+
+def test_a_use_leaves_each_row_in_its_page_so_that_no_index_changes() -> None:
+    owner = UserFactory()
+    ApiKey.objects.bulk_create(
+        ApiKey(owner=owner, prefix=f"ik_{number:09}", secret_hash=f"{number:064}") for number in range(300)
+    )
+    keys = _pages("accounts_apikey")
+    _use_all()
+    assert _pages("accounts_apikey") == keys
+    days = _pages("accounts_keyday")
+    _use_all()
+    assert _pages("accounts_keyday") == days
+    assert min(len(set(keys.values())), len(set(days.values()))) > 1
+
+
+def _use_all() -> None:
+    for key_id in ApiKey.objects.values_list("pk", flat=True):
+        uses.buffer.note((key_id, timezone.now(), 1))
+    uses.buffer.write()
+
+
+def _pages(table: str) -> dict[int, int]:
+    """Return the page of the table that each row is in, by its id."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id, (ctid::text::point)[0]::int FROM {table}")  # noqa: S608  # a name of this test
+        return dict(cursor.fetchall())
