@@ -63,48 +63,41 @@ MOST_KEPT = 6
 Refusal = Callable[[HttpRequest], HttpResponse]
 
 
-class ObservedRequest:
+class ObservedRequest(RequestContext):
     """A request from its arrival to the end of its answer. `meta`: a WSGI environ, or the META of a request.
 
-    As a context manager: the id and the address are those of the request that this thread serves. The id is the one
-    that the edge proxy sends in `X-Request-Id` or `traceparent`; a new one where they are malformed, and without an
-    edge proxy, since clients may send any.
+    As a context manager: it is the context of the request that this thread serves. The id is the one that the edge
+    proxy sends in `X-Request-Id` or `traceparent`; a new one where they are malformed, and without an edge proxy, since
+    clients may send any. `address` is empty where the edge proxy's header is required and is missing.
     """
 
-    __slots__ = ("_meta", "_token", "address", "began_at", "context", "method", "path", "route", "status")
+    method = path = ""
+    status = 0
 
     def __init__(self, meta: Mapping[str, Any]) -> None:
-        self._meta = meta
         self.began_at = perf_counter()
         sent = traceparent = ""
         if request_context.has_edge_proxy():
-            sent, traceparent = meta.get("HTTP_X_REQUEST_ID", ""), meta.get("HTTP_TRACEPARENT", "")
-            trace = _TRACEPARENT.fullmatch(traceparent) if traceparent else None
-            traceparent = trace[0] if trace else ""
-            if not _ID.fullmatch(sent):
-                sent = trace[1] if trace else ""
-        self.context = RequestContext(sent)
+            sent, traceparent = _sent_ids(meta)
+        super().__init__(sent, address=request_context.address_of(meta) or "")
         if tracing.is_on():
-            tracing.begin(self.context, traceparent)
-        self.address = request_context.address_of(meta)
-        self.context.address = self.address or ""
+            tracing.begin(self, traceparent)
 
     def __enter__(self) -> None:
-        self._token = request_context.current.set(self.context)
+        self._token = request_context.current.set(self)
 
     def __exit__(self, *raised: object) -> None:
         request_context.current.reset(self._token)
 
-    def refusal(self) -> Refusal | None:
+    def refusal(self, meta: Mapping[str, Any]) -> Refusal | None:
         """Return the view that refuses the request, in this order: it went around the edge proxy, or names a host that
         is not served, or has a NUL byte in its path, or in the query of a page; None for a request to be answered.
 
         PostgreSQL can neither store nor look up a NUL byte. Endpoints under /api/ answer one in a query or a body in
         the words of their own documents, by `infrastructure.text_rules.find_unstorable`.
         """
-        if self.address is None:
+        if not self.address:
             return _forbidden
-        meta = self._meta
         host, path = host_of(meta), meta.get("PATH_INFO", "")
         if host not in served_hosts():
             return _bad_host
@@ -128,10 +121,11 @@ class ObservedRequest:
         """Log and trace it: the whole answer is sent, or the client has disconnected. `size`: bytes of the body."""
         if access_log.is_on():
             seconds = perf_counter() - self.began_at
-            line = (self.context, self.method, self.route, self.path, self.status, seconds, size)
-            access_log.buffer.note((time.time(), line))
-        if self.context.span is not None:
-            tracing.end(self.context, self.method, self.route, self.status)
+            access_log.buffer.note(
+                (time.time(), (self, self.method, self.route, self.path, self.status, seconds, size))
+            )
+        if self.span is not None:
+            tracing.end(self, self.method, self.route, self.status)
 
 
 class _Counted:
@@ -172,6 +166,17 @@ class CountedAsyncIterator(_Counted):
             piece: bytes = await anext(self._pieces)
         self._size += len(piece)
         return piece
+
+
+def _sent_ids(meta: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the request's id and the `traceparent` that the edge proxy sent; "" for what it did not, or malformed."""
+    sent, traceparent = meta.get("HTTP_X_REQUEST_ID", ""), meta.get("HTTP_TRACEPARENT", "")
+    if not (sent or traceparent):
+        return "", ""
+    trace = _TRACEPARENT.fullmatch(traceparent) if traceparent else None
+    if not (sent and _ID.fullmatch(sent)):
+        sent = trace[1] if trace else ""
+    return sent, trace[0] if trace else ""
 
 
 def host_of(meta: Mapping[str, Any]) -> str:

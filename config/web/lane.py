@@ -22,6 +22,7 @@ from config.web.door import ObservedRequest
 from infrastructure.databases import statements
 from infrastructure.requests import request_context
 from infrastructure.requests.request_context import Answer, Request
+from infrastructure.settings_cache import from_settings
 
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 
@@ -32,44 +33,46 @@ class BusyView(Protocol):
     def respond(self, request: Request, **parameters: str) -> Answer: ...
 
 
-class BusyRequest(NamedTuple):
+class BusyRequest:
     """A request that is answered here. `route`: of its URL, as metrics name it."""
 
-    view: BusyView
-    route: str
-    path: str
-    parameters: dict[str, str]
-    environ: dict[str, Any]
-    request: Request
-    observed: ObservedRequest
+    __slots__ = ("_environ", "_observed", "_parameters", "_path", "_request", "_view")
+
+    def __init__(self, endpoint: Endpoint, parameters: dict[str, str], environ: dict[str, Any], path: str) -> None:
+        self._view = endpoint.view
+        self._path = path
+        self._parameters = parameters
+        self._environ = environ
+        self._observed = ObservedRequest(environ)
+        self._observed.route = endpoint.route
+        self._request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
 
     @property
     def is_read(self) -> bool:
         """Whether the answer needs a few reads by key at most, or raises MustWait."""
-        return self.environ["REQUEST_METHOD"] != "POST" and getattr(self.view, "is_read", False)
+        return self._environ["REQUEST_METHOD"] != "POST" and getattr(self._view, "is_read", False)
 
     def answer(self) -> Answer:
         """Return the answer. After MustWait, call it again: the request is counted once."""
-        observed = self.observed
+        observed = self._observed
         with observed:
             try:
                 answer = self._answer()
             finally:
                 _let_go()
-        answer.headers[request_context.HEADER] = observed.context.request_id
-        method = self.environ["REQUEST_METHOD"]
-        observed.answered(route=self.route, method=method, path=self.path, status=answer.status)
+        answer.headers[request_context.HEADER] = observed.request_id
+        observed.answered(route=observed.route, method=self._request.method, path=self._path, status=answer.status)
         observed.end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
-        environ = self.environ
+        environ = self._environ
         try:
-            if (refuse := self.observed.refusal()) is not None:
+            if (refuse := self._observed.refusal(environ)) is not None:
                 return _answer_of(refuse(WSGIRequest(environ)))
             if request_body.HAS_NO_PLACE in environ:
                 return _answer_of(views.too_many_uploads(WSGIRequest(environ)))
-            answer = self.view.respond(self.request, **self.parameters)
+            answer = self._view.respond(self._request, **self._parameters)
         except Exception as error:  # as Django's handler, which no exception passes
             return _answer_of(response_for_exception(WSGIRequest(environ), error))
         if len(answer.body) < door.SMALLEST_JSON:
@@ -84,7 +87,7 @@ class BusyRequest(NamedTuple):
 def find(environ: dict[str, Any]) -> BusyRequest | None:
     """Return the busy request of a WSGI environ; None where Django has to answer: other paths, the host that only
     serves files, and a document outside /api/ that Django's middleware refuses with a page."""
-    path = environ.get("PATH_INFO", "")
+    path: str = environ.get("PATH_INFO", "")
     if not path.isascii():
         path = get_path_info(environ)
     found = routes().find(path)
@@ -99,11 +102,7 @@ def find(environ: dict[str, Any]) -> BusyRequest | None:
     host = door.host_of(environ)
     if host not in door.hosts_of_endpoints() and host in door.served_hosts():
         return None
-    (view, route), parameters = found
-    observed = ObservedRequest(environ)
-    observed.context.route = route
-    request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-    return BusyRequest(view, route, path, parameters, environ, request, observed)
+    return BusyRequest(*found, environ, path)
 
 
 def answer(environ: dict[str, Any]) -> Answer | None:
@@ -163,6 +162,7 @@ class Routes:
         return found[0], {found[1]: last}
 
 
+@from_settings
 def routes() -> Routes:
     """Return the routes of the service, read once."""
     return _routes(settings.ROOT_URLCONF)

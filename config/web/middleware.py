@@ -57,13 +57,12 @@ class DoorMiddleware:
             request.META["HTTP_HOST"] = self.host
         observed = ObservedRequest(request.META)
         with observed:
-            refuse = observed.refusal()
+            refuse = observed.refusal(request.META)
             response = refuse(request) if refuse else self._answer(request)
-        context = observed.context
-        response.headers[request_context.HEADER] = context.request_id
-        if not context.user_id:  # "" where no view has read the session
+        response.headers[request_context.HEADER] = observed.request_id
+        if not observed.user_id:  # "" where no view has read the session
             session: dict[str, Any] = vars(getattr(request, "session", object)).get("_session_cache") or {}
-            context.user_id = str(session.get(SESSION_KEY, ""))
+            observed.user_id = str(session.get(SESSION_KEY, ""))
         path, method = request.path_info, request.method or ""
         observed.answered(route=route_of(request), method=method, path=path, status=response.status_code)
         if access_log.is_on() or tracing.is_on():

@@ -47,13 +47,8 @@ def serve(environ: dict[str, Any], start_response: Any, django: WSGIApplication 
     which name one, too. A large body takes a place (`config.web.request_body`).
     """
     environ["wsgi.url_scheme"] = SCHEME
-    content_type = environ.get("CONTENT_TYPE", "")
-    if "charset" in content_type.lower() or "*" in content_type:
-        environ["CONTENT_TYPE"] = ";".join(
-            part
-            for part in content_type.split(";")
-            if "charset" not in part.lower() and "*" not in part.partition("=")[0]
-        )
+    if "CONTENT_TYPE" in environ:
+        environ["CONTENT_TYPE"] = _without_charset(environ["CONTENT_TYPE"])
     if not _may_wait_for_body(environ):
         return _answer(environ, start_response, django or django_application)
     with request_body.place(environ):
@@ -64,18 +59,30 @@ def _answer(environ: dict[str, Any], start_response: Any, django: WSGIApplicatio
     found = lane.answer(environ)
     if found is None:
         return django(environ, start_response)
-    status = f"{found.status} {responses.get(found.status, 'Unknown Status Code')}"
+    status = _STATUS_LINES.get(found.status) or f"{found.status} Unknown Status Code"
     start_response(status, list(found.headers.items()))
     return [found.body]
+
+
+_STATUS_LINES = {int(status): f"{status:d} {phrase}" for status, phrase in responses.items()}
+
+
+def _without_charset(content_type: str) -> str:
+    if "charset" not in content_type.lower() and "*" not in content_type:
+        return content_type
+    return ";".join(
+        part for part in content_type.split(";") if "charset" not in part.lower() and "*" not in part.partition("=")[0]
+    )
 
 
 def _may_wait_for_body(environ: dict[str, Any]) -> bool:
     """Return whether the body is large, or the client has yet to send it. A chunked body does not say its length."""
     if "HTTP_EXPECT" in environ:
         return True
-    length = environ.get("CONTENT_LENGTH") or ""
-    is_number = length.isascii() and length.isdigit()
-    return int(length) > request_body.LARGE if is_number else "HTTP_TRANSFER_ENCODING" in environ
+    length = environ.get("CONTENT_LENGTH")
+    if length and length.isascii() and length.isdigit():
+        return int(length) > request_body.LARGE
+    return "HTTP_TRANSFER_ENCODING" in environ
 
 
 get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
+import random
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -39,19 +39,21 @@ _may_not_wait: ContextVar[bool] = ContextVar("may_not_wait", default=False)
 class Request:
     """`meta`: a WSGI environ, or the META of a Django request, which have the same keys.
 
-    `caller`: set once the view has checked the key. `now`: when the request arrived.
+    `caller`: set once the view has checked the key. `now`: when the request arrived. `prefetch`: what its check
+    sends along. `asked`: what the view has read from the query (Any: each view its own).
     """
 
-    __slots__ = ("_body", "_query", "caller", "is_secure", "meta", "method", "now")
+    caller: Caller | None = None
+    prefetch: Prefetch | None = None
+    asked: Any = None
+    _query: Query | None = None
+    _body: bytes | None = None
 
     def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
         self.meta = meta
         self.method: str = meta["REQUEST_METHOD"]
         self.is_secure = is_secure
         self.now = datetime.now(UTC)
-        self.caller: Caller | None = None
-        self._query: Query | None = None
-        self._body: bytes | None = None
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
@@ -83,6 +85,23 @@ class Request:
         if length and len(self._body) < wanted:
             raise EOFError
         return self._body
+
+
+class Prefetch:
+    """What the check of an API key sends along, to save a wait: a command to the Redis of the limits, in their round
+    trip, or something else by `send`, while Redis works.
+
+    `reply`: to the command; None where it was not sent. Any: what Redis takes and answers.
+    """
+
+    command: tuple[Any, ...] = ()
+    reply: Any = None
+
+    def send(self) -> None:
+        """Send what is no command of Redis."""
+
+    def drop(self) -> None:
+        """Drop what was sent and is not used: the request ends."""
 
 
 class Caller(NamedTuple):
@@ -194,18 +213,15 @@ class RequestContext:
     and "" without tracing.
     """
 
-    __slots__ = (
-        *("address", "client_id", "error", "job", "key_id", "request_id", "route", "span", "traceparent"),
-        "user_id",
-    )
+    job = route = client_id = user_id = error = traceparent = ""
+    key_id: int | None = None
+    span: Any = None
 
     def __init__(self, request_id: str = "", job: str = "", address: str = "") -> None:
         self.request_id = request_id or new_id()
-        self.job = job
         self.address = address
-        self.client_id = self.user_id = self.error = self.route = self.traceparent = ""
-        self.key_id: int | None = None
-        self.span: Any = None
+        if job:
+            self.job = job
 
     def headers(self) -> dict[str, str]:
         """What a call to another service carries."""
@@ -219,7 +235,8 @@ current: ContextVar[RequestContext | None] = ContextVar("request_context", defau
 
 
 def new_id() -> str:
-    return os.urandom(8).hex()
+    """Return 16 hexadecimal characters, which name a request and protect nothing."""
+    return f"{random.getrandbits(64):016x}"
 
 
 def request_id() -> str:
@@ -237,10 +254,14 @@ def address() -> str:
 def about(*, key_id: int | None = None, client_id: str = "", user_id: str = "") -> None:
     """Note the caller of the current request. Does nothing outside a request."""
     context = current.get()
-    if context is not None:
-        context.key_id = key_id or context.key_id
-        context.client_id = client_id or context.client_id
-        context.user_id = user_id or context.user_id
+    if context is None:
+        return
+    if key_id:
+        context.key_id = key_id
+    if client_id:
+        context.client_id = client_id
+    if user_id:
+        context.user_id = user_id
 
 
 def failed(error: str) -> None:

@@ -277,7 +277,7 @@ class Ended(ObservedRequest):
     """A request that notes the sizes of its answer and nothing else."""
 
     def __init__(self) -> None:
-        self.context = request_context.RequestContext()
+        super().__init__({"REMOTE_ADDR": "192.0.2.1"})
         self.sizes: list[int] = []
 
     def end(self, size: int) -> None:
@@ -309,7 +309,7 @@ def test_an_event_stream_is_logged_at_its_end_and_its_log_lines_have_its_id() ->
     assert asyncio.run(read()) == [b"abc", b"de"]
     assert ended.sizes == []
     stream.close()
-    assert (ended.sizes, seen) == ([5], [ended.context.request_id] * 2)
+    assert (ended.sizes, seen) == ([5], [ended.request_id] * 2)
 
 
 def test_the_process_for_event_streams_logs_too(written: Lines, async_client: AsyncClient) -> None:
