@@ -29,7 +29,7 @@ from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import request_context
 from infrastructure.requests.api_json import CONTENT_TYPE, json_bytes, json_response
 from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
-from infrastructure.requests.request_context import Answer
+from infrastructure.requests.request_context import Answer, Prefetch
 from infrastructure.settings_cache import from_settings
 
 __all__ = ["ApiRequest", "ApiView", "BusyView", "error_response", "finished", "json_bytes", "json_response"]
@@ -98,7 +98,9 @@ class ApiView(APIView):
                 authentication.count_address()
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
-                request.caller = authentication.check(secret, permission=self.permission, now=request.now)
+                request.caller = authentication.check(
+                    secret, permission=self.permission, now=request.now, prefetch=request.prefetch
+                )
         except ApiError as error:
             raise self.refusal(error) from error
         if handler is None:
@@ -134,11 +136,19 @@ class BusyView(ApiView):
 
     def respond(self, request: request_context.Request, **parameters: str) -> Answer:
         """Return the whole answer. Raises what no endpoint answers by itself."""
+        prefetch = request.prefetch = self.prefetch(request, **parameters)
         try:
             handler = self.allowed_handler(request)
             return json_answer(request, handler(request, **parameters))
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
+        finally:
+            if prefetch is not None:
+                prefetch.drop()
+
+    def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
+        """Return what the handler reads first, to be sent along with the check of the key. Raises nothing."""
+        return None
 
 
 def json_answer(

@@ -24,7 +24,7 @@ from infrastructure import hashing, limits
 from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import AddressRateLimited, ApiError
-from infrastructure.requests.request_context import Caller
+from infrastructure.requests.request_context import Caller, Prefetch
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 
@@ -72,8 +72,8 @@ def earlier_credential(request: request_context.Request) -> str:
     return key
 
 
-def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
-    """Count the request and return its caller; `permission` is a `Permission`.
+def check(secret: str | None, *, permission: str, now: datetime, prefetch: Prefetch | None = None) -> Caller:
+    """Count the request and return its caller; `permission` is a `Permission`. `prefetch` may be sent along.
 
     Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
     (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,
@@ -86,6 +86,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
         count_address()
         raise InvalidApiKey
     asked = _asked(hashing.digest(secret), permission, now)
+    asked.prefetch = prefetch
     answer = limits.check_key(asked, _record_of)
     record = answer.record
     if record is not None:
@@ -101,7 +102,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
 
 def _asked(secret_hash: str, permission: str, now: datetime, *, is_counted: bool = True) -> KeyRequest:
     windows = rate_limits.API_KEY, rate_limits.API_PREMIUM_KEY
-    return KeyRequest(address_window(), secret_hash, permission, now, *windows, is_counted)
+    return KeyRequest(address_window(), secret_hash, permission, limits.microseconds(now), *windows, is_counted)
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:

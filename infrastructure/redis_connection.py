@@ -14,9 +14,8 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import hiredis
 from redis import Redis
@@ -40,34 +39,6 @@ def _client_of_cache() -> Any:
     return get_redis_connection("default")
 
 
-class Prefetch:
-    """A command that the check of an API key sends along within the `with` block, to save a round trip.
-
-    `reply`: to the last time that it was sent; None before, and once it is taken.
-    """
-
-    current: ContextVar[Prefetch | None] = ContextVar("prefetch", default=None)
-
-    def __init__(self, command: Command) -> None:
-        self.command = command
-        self.reply: Reply = None
-
-    def __enter__(self) -> None:
-        self._token = self.current.set(self)
-
-    def __exit__(self, *_: object) -> None:
-        self.current.reset(self._token)
-
-    @classmethod
-    def take(cls, command: Command) -> Reply:
-        """Return the reply to `command`, once; None where it was not sent along."""
-        prefetch = cls.current.get()
-        if prefetch is None or prefetch.command != command:
-            return None
-        reply, prefetch.reply = prefetch.reply, None
-        return reply
-
-
 class RedisConnection:
     """A connection for each thread to the Redis of the default cache. A forked process makes new ones.
 
@@ -84,22 +55,25 @@ class RedisConnection:
         """Return the reply to one command. 1 round trip."""
         return self.pipeline(command)[0]
 
-    def pipeline(self, *commands: Command) -> list[Reply]:
-        """Return the replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
+    def pipeline(self, *commands: Command, meanwhile: Callable[[], object] | None = None) -> list[Reply]:
+        """Return the replies to several commands, sent at once. 1 round trip. Raises the first error among them.
+
+        `meanwhile`: called while Redis works.
+        """
         if not engine_time.is_on():
-            return self._replies(commands)
+            return self._replies(commands, meanwhile)
         began_at = perf_counter()
         try:
-            return self._replies(commands)
+            return self._replies(commands, meanwhile)
         finally:
             call = engine_time.kind_of_command(commands[0][0]) if len(commands) == 1 else engine_time.PIPELINE
             engine_time.note(engine_time.REDIS, call, began_at)
 
-    def _replies(self, commands: Sequence[Command]) -> list[Reply]:
+    def _replies(self, commands: Sequence[Command], meanwhile: Callable[[], object] | None) -> list[Reply]:
         packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]  # its stub has a tuple of one
         wire = self._wire()
         try:
-            replies = wire.exchange(packed, len(commands))
+            replies = wire.exchange(packed, len(commands), meanwhile)
         except (OSError, hiredis.ProtocolError) as error:
             self._close()
             if isinstance(error, (TimeoutError, BlockingIOError)):
@@ -115,28 +89,24 @@ class RedisConnection:
                 raise _named(reply)
         return replies
 
-    def script(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
-        """Run a script by its SHA-1; load it first where Redis does not know it. 1 round trip, else 3."""
-        return self.script_and([], script, keys, arguments)[0]
-
-    def script_and(
-        self, commands: Sequence[Command], script: Script, keys: Sequence[str], arguments: Sequence[Part]
+    def script(
+        self,
+        script: Script,
+        keys: Sequence[str],
+        arguments: Sequence[Part],
+        *after: Command,
+        meanwhile: Callable[[], object] | None = None,
     ) -> list[Reply]:
-        """Run a script, then `commands`. Return all replies, the script's first. 1 round trip, else 3."""
+        """Run a script by its SHA-1, then the commands `after` it; load it first where Redis does not know it.
+
+        Return all replies, the script's first. 1 round trip, else 3. `meanwhile`: as `pipeline`.
+        """
         run = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
         try:
-            return self.pipeline(run, *commands)
+            return self.pipeline(run, *after, meanwhile=meanwhile)
         except NoScriptError:
             self.call("SCRIPT", "LOAD", script.text)
-            return self.pipeline(run, *commands)
-
-    def script_and_prefetch(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
-        """Run a script, and the command of the current `Prefetch`, in one round trip. Return the script's reply."""
-        prefetch = Prefetch.current.get()
-        if prefetch is None:
-            return self.script(script, keys, arguments)
-        reply, prefetch.reply = self.script_and([prefetch.command], script, keys, arguments)
-        return reply
+            return self.pipeline(run, *after)
 
     def _exchange_again(self, packed: bytes, count: int) -> list[Reply]:
         try:
@@ -147,7 +117,7 @@ class RedisConnection:
 
     def _wire(self) -> _Wire:
         wire: _Wire | None = getattr(self._held, "wire", None)
-        if wire is None or wire.process != os.getpid():
+        if wire is None or wire.process != _Wire.this_process:
             wire = self._held.wire = _Wire(_opened(self._client().connection_pool))
         return wire
 
@@ -167,8 +137,10 @@ class Script:
 class _Wire:
     """The socket of a connection and the parser of what comes from it."""
 
+    this_process: ClassVar[int] = os.getpid()
+
     def __init__(self, connection: Connection) -> None:
-        self.process = os.getpid()
+        self.process = self.this_process
         # Also runs once nothing holds this, as when its thread has ended. `__del__` may come after that of the socket,
         # which complains.
         self.close = weakref.finalize(self, connection.disconnect)
@@ -185,19 +157,30 @@ class _Wire:
                 self._socket.settimeout(None)
         self._reader = hiredis.Reader()
 
-    def exchange(self, packed: bytes, count: int) -> list[Reply]:
-        """Send commands and receive `count` replies. OSError, ProtocolError: the connection is of no more use."""
+    def exchange(self, packed: bytes, count: int, meanwhile: Callable[[], object] | None = None) -> list[Reply]:
+        """Send commands, call `meanwhile` and receive `count` replies.
+
+        OSError, ProtocolError: the connection is of no more use.
+        """
         self._socket.sendall(packed)
-        replies: list[Reply] = []
-        while len(replies) < count:
-            reply = self._reader.gets()
-            if reply is not False:
-                replies.append(reply)
-            elif received := self._socket.recv(READ_SIZE):
-                self._reader.feed(received)
-            else:
-                raise ConnectionResetError("Redis has closed the connection.")
+        if meanwhile is not None:
+            meanwhile()
+        reader, replies = self._reader, []
+        for _ in range(count):
+            while (reply := reader.gets()) is False:
+                received = self._socket.recv(READ_SIZE)
+                if not received:
+                    raise ConnectionResetError("Redis has closed the connection.")
+                reader.feed(received)
+            replies.append(reply)
         return replies
+
+
+def _note_fork() -> None:
+    _Wire.this_process = os.getpid()
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def _opened(pool: Any) -> Connection:

@@ -19,7 +19,7 @@ from accounts.authentication import header_credential
 from accounts.models import Permission
 from infrastructure import hashing
 from infrastructure.requests import content_security, request_context
-from infrastructure.requests.request_context import Answer
+from infrastructure.requests.request_context import Answer, Prefetch
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
@@ -44,14 +44,14 @@ class PresenceLookup(BusyView):
             check_id(request.method, parameters["chat_id"])
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
-        if request.method not in ("GET", "HEAD"):
-            return super().respond(request, **parameters)
-        with members.prefetching(parameters["chat_id"]):
-            return super().respond(request, **parameters)
+        return super().respond(request, **parameters)
+
+    def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
+        return members.prefetch(parameters["chat_id"]) if request.method in ("GET", "HEAD") else None
 
     @openapi.presence_lookup
     def get(self, request: request_context.Request, chat_id: str) -> bytes:
-        return members.body_of(chat_id, request.now)
+        return members.body_of(chat_id, request.now, request.prefetch.reply if request.prefetch else None)
 
 
 def check_id(method: str | None, chat_id: str) -> None:

@@ -9,10 +9,11 @@ The store is Redis; `in_process` is that of the embedded default.
 from __future__ import annotations
 
 import enum
+import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol, Self
 
@@ -22,7 +23,8 @@ from prometheus_client import Counter
 from redis.exceptions import RedisError
 
 from infrastructure.once import once
-from infrastructure.redis_connection import RedisConnection, Reply, Script
+from infrastructure.redis_connection import Part, RedisConnection, Reply, Script
+from infrastructure.requests.request_context import Prefetch
 from infrastructure.settings_cache import from_settings
 from infrastructure.timestamps import EPOCH, MICROSECOND, MILLISECOND
 
@@ -55,6 +57,7 @@ class Limit:
         self.window = window
         self.seconds = window.total_seconds()
         self.milliseconds = window // MILLISECOND
+        self.for_script = amount, self.milliseconds
 
     def of(self, subject: str = "") -> Window:
         """The window of one address, key, user or the like."""
@@ -131,29 +134,26 @@ def microseconds(at: datetime | None) -> int:
 class KeyRequest:
     """A request that brings a key.
 
-    `premium_limit`: where the owner of the key has premium. `is_counted` False: no limit counts or refuses it.
-    `instant`: `now` in microseconds since 1970.
+    `instant`: in microseconds since 1970. `premium_limit`: where the owner of the key has premium. `is_counted` False:
+    no limit counts or refuses it. `prefetch`: sent along where the store is Redis.
     """
 
     address: Window
     secret_hash: str
     permission: str
-    now: datetime
+    instant: int
     limit: Limit
     premium_limit: Limit
     is_counted: bool = True
-    instant: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.instant = microseconds(self.now)
+    prefetch: Prefetch | None = None
 
     def verdict(self, record: KeyRecord | None) -> Verdict:
         """Return the verdict on the key of this record, limits aside."""
         return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.instant)
 
-    def window(self, record: KeyRecord) -> Window:
-        """Return the key's window."""
-        return Window(f"key:{self.secret_hash}", self.premium_limit if record.is_premium(self.instant) else self.limit)
+    def limit_of(self, record: KeyRecord) -> Limit:
+        """Return the limit of the key's window."""
+        return self.premium_limit if record.is_premium(self.instant) else self.limit
 
 
 @dataclass(slots=True)
@@ -211,42 +211,54 @@ end
 return 0
 """)
 
-RECORDS = "record-1"  # in the names of records; a new number whenever the fields of KeyRecord change
+RECORDS = "record-2"  # in the names of records; a new number whenever what they hold changes
 FORGOTTEN = "forgotten"  # in place of a record, for a while
-NO_SUCH_KEY = "unknown"  # the caller's record of a key that the database does not have; never stored
+VERSION_SIZE = 8  # bytes: a digest of the record, which stands before it
+UNKNOWN = b"unknown "  # the version of a key that the database does not have; never stored
 COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3  # the last two in the order of REFUSALS
 
 # Keys: the key's record, the address's window, the key's window.
-# Arguments: the record by which the caller decided; its lifetime in milliseconds where the caller has just read it from
-# the database, else 0; the amount and the window in milliseconds of the address, then of the key (0: not counted).
-# Answer: one of the numbers above, then the milliseconds that are left of the window that refuses, or, for MISS, the
-# record that is cached instead ("": none).
+# Arguments: the version of the record by which the caller decided; the amount and the window in milliseconds of the
+# address, then of the key (0: not counted); where the caller has just read the record from the database, that and its
+# lifetime in milliseconds.
+# Answer: COUNTED, or a list of another number above and the milliseconds that are left of the window that refuses, or,
+# for MISS, the record that is cached instead ("": none).
 COUNT_FOR_KEY = Script(f"""
-local record, lifetime = ARGV[1], ARGV[2]
-local function is_used_up(window, amount)
-    return amount ~= '0' and tonumber(redis.call('GET', window) or '0') >= tonumber(amount)
+local windows = redis.call('MGET', KEYS[2], KEYS[3])
+local function is_used_up(i)
+    return ARGV[2 * i] ~= '0' and tonumber(windows[i] or '0') >= tonumber(ARGV[2 * i])
 end
-local function left(window, length)
-    local milliseconds = redis.call('PTTL', window)
-    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(length)
+local function left(i)
+    local milliseconds = redis.call('PTTL', KEYS[i + 1])
+    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(ARGV[2 * i + 1])
 end
-if is_used_up(KEYS[2], ARGV[3]) then return {{{ADDRESS_LIMITED}, left(KEYS[2], ARGV[4])}} end
-local cached = redis.call('GET', KEYS[1])
-if cached ~= record then
-    if cached == '{FORGOTTEN}' then cached = '' end
-    if lifetime == '0' or (cached and cached ~= '') then return {{{MISS}, cached or ''}} end
-    if not cached and record ~= '{NO_SUCH_KEY}' then redis.call('SET', KEYS[1], record, 'PX', lifetime) end
+if is_used_up(1) then return {{{ADDRESS_LIMITED}, left(1)}} end
+if redis.call('GETRANGE', KEYS[1], 0, {VERSION_SIZE - 1}) ~= ARGV[1] then
+    local cached = redis.call('GET', KEYS[1])
+    if not ARGV[6] or (cached and cached ~= '{FORGOTTEN}') then
+        return {{{MISS}, cached and cached ~= '{FORGOTTEN}' and cached or ''}}
+    end
+    if not cached and ARGV[1] ~= '{UNKNOWN.decode()}' then redis.call('SET', KEYS[1], ARGV[6], 'PX', ARGV[7]) end
 end
-if is_used_up(KEYS[3], ARGV[5]) then return {{{KEY_LIMITED}, left(KEYS[3], ARGV[6])}} end
-for i = 2, 3 do
-    if ARGV[2 * i - 1] ~= '0' and redis.call('INCR', KEYS[i]) == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[2 * i]) end
+if is_used_up(2) then return {{{KEY_LIMITED}, left(2)}} end
+for i = 1, 2 do
+    if ARGV[2 * i] ~= '0' and redis.call('INCR', KEYS[i + 1]) == 1 then
+        redis.call('PEXPIRE', KEYS[i + 1], ARGV[2 * i + 1])
+    end
 end
-return {{{COUNTED}, 0}}
+return {COUNTED}
 """)
 
-_UNKNOWN = NO_SUCH_KEY.encode()
 _LIFETIME = RECORD_LIFETIME // MILLISECOND
 _PAUSE = PAUSE_AFTER_CHANGE // MILLISECOND
+
+
+class KnownKey(NamedTuple):
+    """A key as a process knows it. `version`: of its record in Redis. `was_accepted`: at the last request."""
+
+    version: bytes
+    record: KeyRecord | None
+    was_accepted: bool = False
 
 
 class RedisLimits:
@@ -262,7 +274,7 @@ class RedisLimits:
 
     def __init__(self) -> None:
         self._redis = RedisConnection()
-        self._records: dict[str, tuple[bytes, KeyRecord]] = {}
+        self._known: dict[str, KnownKey] = {}
 
     def hit(self, windows: Sequence[Window]) -> int:
         """1 round trip."""
@@ -274,28 +286,35 @@ class RedisLimits:
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         """1 round trip with a record that the process knows, 2 with one that Redis knows; else the key is loaded."""
-        text, record = self._records.get(asked.secret_hash, (b"", None))
-        lifetime = 0
+        known = self._known.get(asked.secret_hash, _NOT_KNOWN)
+        stored: tuple[Part, ...] = ()
         for _ in range(self.MOST_TRIES):
-            verdict = asked.verdict(record)
-            outcome, detail = self._count(asked, record, verdict, text, lifetime)
-            if outcome == COUNTED:
-                return KeyAnswer(verdict, record)
+            verdict = asked.verdict(known.record)
+            answer = self._count(asked, known, verdict, stored)
+            if answer == COUNTED:
+                if not known.was_accepted and verdict is Verdict.OK:
+                    self._remember(asked.secret_hash, known._replace(was_accepted=True))
+                return KeyAnswer(verdict, known.record)
+            outcome, detail = answer
             if outcome != MISS:
+                if known.was_accepted:
+                    self._remember(asked.secret_hash, known._replace(was_accepted=False))
                 return KeyAnswer(REFUSALS[outcome - ADDRESS_LIMITED], seconds_left=math.ceil(detail / 1000))
             if detail:
-                text, record, lifetime = detail, KeyRecord.from_json(detail), 0
+                known, stored = KnownKey(detail[:VERSION_SIZE], KeyRecord.from_json(detail[VERSION_SIZE:])), ()
             else:
-                record = load(asked.secret_hash)
-                text = _UNKNOWN if record is None else record.to_json().encode()
-                lifetime = _LIFETIME
-            if len(self._records) >= self.MOST_RECORDS:
-                self._records = {}
-            if record is None:
-                self._records.pop(asked.secret_hash, None)
-            else:
-                self._records[asked.secret_hash] = text, record
+                known, value = _read(load(asked.secret_hash))
+                stored = value, _LIFETIME
+            self._remember(asked.secret_hash, known)
         raise LimitsUnavailable(f"The record of a key changed {self.MOST_TRIES} times during one check.")
+
+    def _remember(self, secret_hash: str, known: KnownKey) -> None:
+        if known.record is None:
+            self._known.pop(secret_hash, None)
+            return
+        if len(self._known) >= self.MOST_RECORDS and secret_hash not in self._known:
+            self._known = {}
+        self._known[secret_hash] = known
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
         """Instead of each record, a mark that keeps a reader from putting the old one back."""
@@ -311,31 +330,48 @@ class RedisLimits:
         keys = [_redis_key(window.key) for window in windows]
         amounts = [part for window in windows for part in (window.limit.amount, window.limit.milliseconds)]
         try:
-            left: int = self._redis.script(HIT, keys, [is_counted, *amounts])
+            left: int = self._redis.script(HIT, keys, [is_counted, *amounts])[0]
         except RedisError as error:
             raise LimitsUnavailable from error
         return math.ceil(left / 1000)
 
-    def _count(
-        self, asked: KeyRequest, record: KeyRecord | None, verdict: Verdict, text: bytes, lifetime: int
-    ) -> tuple[int, Reply]:
-        """Run the script; return its answer."""
-        address = asked.address if asked.is_counted else None
-        window = asked.window(record) if record and asked.is_counted and verdict is Verdict.OK else None
-        key_window = _redis_key(f"key:{asked.secret_hash}")
-        keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.key), key_window]
+    def _count(self, asked: KeyRequest, known: KnownKey, verdict: Verdict, stored: Sequence[Part]) -> Reply:
+        """Run the script, and send `asked.prefetch` along; return the script's answer."""
+        record = known.record
+        of_address = asked.address.limit if asked.is_counted else _NO_LIMIT
+        of_key = asked.limit_of(record) if record and asked.is_counted and verdict is Verdict.OK else _NO_LIMIT
+        keys = (
+            f"{{limit}}:{RECORDS}:{asked.secret_hash}",
+            f"{{limit}}:{asked.address.key}",
+            f"{{limit}}:key:{asked.secret_hash}",
+        )
+        arguments = (known.version, *of_address.for_script, *of_key.for_script, *stored)
+        prefetch = asked.prefetch
         try:
-            answer: tuple[int, Reply] = self._redis.script_and_prefetch(
-                COUNT_FOR_KEY, keys, [text, lifetime, *_amount(address), *_amount(window)]
-            )
+            if prefetch is None:
+                return self._redis.script(COUNT_FOR_KEY, keys, arguments)[0]
+            if prefetch.command:
+                answer, prefetch.reply = self._redis.script(COUNT_FOR_KEY, keys, arguments, prefetch.command)
+                return answer
+            # A refused request shall not cost more than its refusal, and a use of a quota needs the connection.
+            is_expected = known.was_accepted and record is not None and not record.has_quota
+            send = prefetch.send if is_expected else None
+            return self._redis.script(COUNT_FOR_KEY, keys, arguments, meanwhile=send)[0]
         except RedisError as error:
             raise LimitsUnavailable from error
-        return answer
 
 
-def _amount(window: Window | None) -> tuple[int, int]:
-    """A window as the script takes it: 0 for one that is not counted."""
-    return (window.limit.amount, window.limit.milliseconds) if window is not None else (0, 0)
+_NOT_KNOWN = KnownKey(b"-", None)  # a version that no record has
+_NO_LIMIT = Limit("none", 0, "nothing")  # an amount of 0 counts and refuses nothing
+
+
+def _read(record: KeyRecord | None) -> tuple[KnownKey, bytes]:
+    """Return a record that was read from the database, with its version, and the value under which Redis stores it."""
+    if record is None:
+        return KnownKey(UNKNOWN, None), b""
+    text = record.to_json().encode()
+    version = hashlib.blake2b(text, digest_size=VERSION_SIZE).digest()
+    return KnownKey(version, record), version + text
 
 
 def _redis_key(name: str) -> str:

@@ -39,7 +39,7 @@ class InProcessLimits:
             return KeyAnswer(verdict, record)
         windows = [asked.address]
         if record is not None and verdict is Verdict.OK:
-            windows.append(asked.window(record))
+            windows.append(Window(f"key:{asked.secret_hash}", asked.limit_of(record)))
         used_up, seconds_left = self._count(windows)
         if seconds_left:
             return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)

@@ -145,16 +145,34 @@ class UserRow(NamedTuple):
         return account
 
 
+class Question(NamedTuple):
+    """Which parts of which user are asked for, and what reads them."""
+
+    parts: Parts
+    statement: Statement
+    values: tuple[str | int, ...]
+
+
+def question(by: str, value: str, parts: Parts) -> Question:
+    """Return the question for these parts of the user whom `value` names. Raises TypeInvalid, ValueInvalid, and
+    UserNotFound for a value that no row can have."""
+    return _question(by, _key(by, value), parts)
+
+
 def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
     """Return these parts of the visible user whom `value` names, from a fresh document. 1 query if it is fresh.
 
-    Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
+    Raises what `question` raises, UserNotFound, ProfilePrivate.
     """
-    key = _key(by, value)
-    row = _shown(read(by, key, parts, now))
+    return answer_to(question(by, value, parts), now)
+
+
+def answer_to(asked: Question, now: datetime) -> UserRow:
+    """Return what is asked for, as `answer`. Raises UserNotFound, ProfilePrivate."""
+    row = _shown(_read(asked, now))
     if row.fingerprint != documents.fingerprint():
         documents.refresh(str(row.profile_id))
-        row = _shown(read(by, key, parts, now))
+        row = _shown(_read(asked, now))
     return row
 
 
@@ -195,15 +213,23 @@ def _key(by: str, value: str) -> str | int:
 
 def read(by: str, key: str | int, parts: Parts, now: datetime) -> UserRow | None:
     """Return the parts of the user whom `key` names, or None. `by`: a type; a username in upper case. 1 query."""
+    return _read(_question(by, key, parts), now)
+
+
+def _question(by: str, key: str | int, parts: Parts) -> Question:
     statement, bits = _prepared(by, parts)
-    row = statement.one(key, bits) if bits else statement.one(key)
+    return Question(parts, statement, (key, bits) if bits else (key,))
+
+
+def _read(asked: Question, now: datetime) -> UserRow | None:
+    row = asked.statement.one(*asked.values)
     if row is None:
         return None
     user_id, is_active, is_public, profile_id, fingerprint, plan_ends, head, lapsed_head = row[:8]
     if plan_ends is not None and plan_ends <= timestamps.microseconds(now):
         head = lapsed_head
-    texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if parts.texts else {}
-    counters = row[8:14] if parts.has_counters else _NONE
+    texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if asked.parts.texts else {}
+    counters = row[8:14] if asked.parts.has_counters else _NONE
     return UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -16,12 +17,14 @@ from accounts import authentication
 from accounts.api_view import ApiView, BusyView
 from accounts.errors import KeyRefused
 from accounts.models import LinkedAccount, Permission
+from infrastructure.databases.statements import SentAhead
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import ApiError
+from infrastructure.requests.request_context import Prefetch
 from lookup import leaderboards, openapi
 from lookup.documents import registry, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
-from lookup.documents.resolve import Parts
+from lookup.documents.resolve import Parts, Question
 from lookup.errors import LimitInvalid, UserNotFound, ValueInvalid
 from lookup.models import Board
 
@@ -32,13 +35,39 @@ DEFAULT_AVATARS = 6
 _LIMIT = re.compile(r"[0-9]{1,3}")
 
 
-class UserLookup(BusyView):
+class Asked(NamedTuple):
+    """What a lookup asks for. `includes`: in the order of the answer."""
+
+    includes: tuple[str, ...]
+    question: Question
+
+
+class LookupView(BusyView):
+    """A lookup of one user, whose row is asked for together with the check of the key."""
+
     is_read = True
+
+    def asked(self, request: request_context.Request, **parameters: str) -> Asked:
+        """Return what the request asks for. Raises what `resolve.question` raises, and what `Request.query` does."""
+        raise NotImplementedError
+
+    def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
+        try:
+            asked = request.asked = self.asked(request, **parameters)
+        except (ApiError, SuspiciousOperation):  # which the handler raises, once the key is accepted
+            return None
+        return SentAhead(asked.question.statement, asked.question.values)
+
+
+class UserLookup(LookupView):
     permission = Permission.LOOKUP_USER
+
+    def asked(self, request: request_context.Request, **parameters: str) -> Asked:
+        return _asked(request.query)
 
     @openapi.user_lookup
     def get(self, request: request_context.Request) -> bytes:
-        return answer(request.query, request.now)
+        return _answer(request.asked or self.asked(request), request.now)
 
 
 def answer(query: request_context.Query, now: datetime) -> bytes:
@@ -46,13 +75,20 @@ def answer(query: request_context.Query, now: datetime) -> bytes:
 
     Raises what `resolve.answer` raises.
     """
-    includes, asked = _asked(query.names_of("true"))
-    user = resolve.answer(query.single("type") or "", query.single("value") or "", asked, now)
-    return b"{%b}" % resolve.body(user, includes)
+    return _answer(_asked(query), now)
+
+
+def _answer(asked: Asked, now: datetime) -> bytes:
+    return b"{%b}" % resolve.body(resolve.answer_to(asked.question, now), asked.includes)
+
+
+def _asked(query: request_context.Query) -> Asked:
+    includes, parts = _parts(query.names_of("true"))
+    return Asked(includes, resolve.question(query.single("type") or "", query.single("value") or "", parts))
 
 
 @functools.lru_cache(maxsize=1_000)
-def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
+def _parts(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
     """Return the includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
@@ -72,24 +108,43 @@ class EarlierView(BusyView):
         return error.with_status(404) if is_key_error else error
 
 
-class UsernameLookup(EarlierView):
+class EarlierLookup(EarlierView, LookupView):
+    """By the parameter of its path."""
+
+    def asked(self, request: request_context.Request, **parameters: str) -> Asked:
+        ((by, value),) = parameters.items()
+        return _earlier_asked(by, value)
+
+    def handle(self, request: request_context.Request, **parameters: str) -> bytes:
+        return _earlier_answer(request.asked or self.asked(request, **parameters))
+
+
+class UsernameLookup(EarlierLookup):
     @openapi.username_lookup
     def get(self, request: request_context.Request, username: str) -> bytes:
-        return earlier_answer("username", username)
+        return self.handle(request, username=username)
 
 
-class UidLookup(EarlierView):
+class UidLookup(EarlierLookup):
     @openapi.uid_lookup
     def get(self, request: request_context.Request, uid: str) -> bytes:
-        return earlier_answer("uid", uid)
+        return self.handle(request, uid=uid)
 
 
 def earlier_answer(by: str, value: str) -> bytes:
     """Return the whole answer. 1 query. Raises UserNotFound, ProfilePrivate: every failure is 404."""
+    return _earlier_answer(_earlier_asked(by, value))
+
+
+def _earlier_asked(by: str, value: str) -> Asked:
     try:
-        user = resolve.answer(by, value, resolve.EARLIER, timezone.now())
+        return Asked((), resolve.question(by, value, resolve.EARLIER))
     except ValueInvalid:
         raise UserNotFound from None
+
+
+def _earlier_answer(asked: Asked) -> bytes:
+    user = resolve.answer_to(asked.question, timezone.now())
     return b"%b%d}" % (user.head or b"", user.views)
 
 

@@ -5,13 +5,12 @@ Membership is never guessed, and an unknown presence is never shown as offline.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from django.conf import settings
 
 from infrastructure.requests.api_json import utf8
+from infrastructure.requests.request_context import Prefetch
 from infrastructure.settings_cache import from_settings
 from lookup.errors import ProfilePrivate
 from presence import fields
@@ -101,19 +101,19 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     return shown(number, _seen(opened, number, opened.snapshot(number), now), now)
 
 
-def prefetching(chat_id: str) -> contextlib.AbstractContextManager[None]:
-    """Return a block in which the check of an API key reads the member for `body_of`, where that saves a round trip."""
-    return store.opened().prefetching(int(chat_id))
+def prefetch(chat_id: str) -> Prefetch | None:
+    """Return the read of the member that `body_of` needs, where the check of an API key can send it along."""
+    return store.opened().prefetch(int(chat_id))
 
 
 @_outages_as_503
-def body_of(chat_id: str, now: datetime) -> bytes:
-    """Return the presence as the JSON of the answer. Raises what `presence_of` raises.
+def body_of(chat_id: str, now: datetime, read: Sequence[Any] | None = None) -> bytes:
+    """Return the presence as the JSON of the answer. Raises what `presence_of` raises. `read`: the reply to `prefetch`.
 
     An unchanged member has an unchanged answer; whether it may be shown is checked each time.
     """
     number, opened = possible(chat_id, now), store.opened()
-    values = opened.values(number)
+    values = tuple(read) if read else opened.values(number)
     source, known = (*values[1:BANNER], *values[BANNER + 1 :], _shown_with()), _answers.get(number)
     if known and known.source == source and (known := _with_banner(opened, number, known, values)):
         _require_fresh(opened.stamp_of(values), now)

@@ -35,7 +35,8 @@ from redis import RedisError
 from redis.exceptions import ResponseError
 
 from infrastructure.databases import batches
-from infrastructure.redis_connection import Command, Prefetch, RedisConnection, Script
+from infrastructure.redis_connection import Command, RedisConnection, Script
+from infrastructure.requests.request_context import Prefetch
 
 if TYPE_CHECKING:
     from presence.models import StoreEntry
@@ -89,12 +90,12 @@ class StoreCache(ABC, BaseCache):
         Return False, with nothing changed, where the lease ended or is another term's.
         """
 
-    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
-        """Return a block in which the check of an API key also reads these, where that costs no round trip."""
-        return nullcontext()
+    def prefetch(self, names: Sequence[str]) -> Prefetch | None:
+        """Return the read of `raw`, where the check of an API key can send it along."""
+        return None
 
     def raw(self, names: Sequence[str]) -> Sequence[Any]:
-        """Return the values as the server holds them, None for absent ones. 1 round trip, unless prefetched."""
+        """Return the values as the server holds them, None for absent ones. 1 round trip."""
         found = self.get_many(names)
         return [found.get(name) for name in names]
 
@@ -162,12 +163,15 @@ class PresenceRedisCache(StoreCache, RedisCache):
         names = list(keys)
         return self.decoded(names, self.raw(names)) if names else {}
 
-    def prefetching(self, names: Sequence[str]) -> AbstractContextManager[None]:
-        return Prefetch(self._command(names)) if self._shares_server_with_limits else nullcontext()
+    def prefetch(self, names: Sequence[str]) -> Prefetch | None:
+        if not self._shares_server_with_limits:
+            return None
+        prefetch = Prefetch()
+        prefetch.command = self._command(names)
+        return prefetch
 
     def raw(self, names: Sequence[str]) -> Sequence[Any]:
-        command = self._command(names)
-        values: Sequence[Any] = Prefetch.take(command) or self._redis.call(*command)
+        values: Sequence[Any] = self._redis.call(*self._command(names))
         return values
 
     def decoded(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
@@ -209,7 +213,7 @@ class PresenceRedisCache(StoreCache, RedisCache):
     def _run(self, script: Script, keys: list[str], token: str, arguments: list[Any]) -> bool:
         """Return whether the script wrote, which it does only for the lease's holder."""
         names = [self._prefix + key for key in keys]
-        return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))
+        return bool(self._redis.script(script, names, [self.client.encode(token), *arguments])[0])
 
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)

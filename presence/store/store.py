@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -19,6 +18,7 @@ from typing import Any, TypeVar, cast
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
+from infrastructure.requests.request_context import Prefetch
 from infrastructure.settings_cache import from_settings
 from presence.fields import Json
 from presence.store import records
@@ -95,12 +95,12 @@ class PresenceStore:
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _snapshot(chat_id, found, generation, alive_at) for chat_id in chat_ids}
 
-    def prefetching(self, chat_id: int) -> AbstractContextManager[None]:
-        """Return a block in which the check of an API key reads `values` too, where that saves a round trip."""
-        return self._cache.prefetching([*STATE, *_names(chat_id)])
+    def prefetch(self, chat_id: int) -> Prefetch | None:
+        """Return the read of `values`, where the check of an API key can send it along."""
+        return self._cache.prefetch([*STATE, *_names(chat_id)])
 
     def values(self, chat_id: int) -> tuple[Any, ...]:
-        """Return the values of one id as the cache holds them, the stamp first. 1 round trip, unless prefetched."""
+        """Return the values of one id as the cache holds them, the stamp first. 1 round trip."""
         with answering():
             return tuple(self._cache.raw([*STATE, *_names(chat_id)]))
 

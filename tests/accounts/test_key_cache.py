@@ -18,6 +18,7 @@ from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
 from infrastructure import limits
 from infrastructure.limits import KeyRecord, KeyRequest, RedisLimits, Verdict
+from infrastructure.requests.request_context import Prefetch
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.support import redis_commands
@@ -148,7 +149,7 @@ def _asked(key: ApiKey) -> KeyRequest:
         address=rate_limits.API_ADDRESS.of("an address"),
         secret_hash=key.secret_hash,
         permission=Permission.LOOKUP_PRESENCE,
-        now=timezone.now(),
+        instant=limits.microseconds(timezone.now()),
         limit=rate_limits.API_KEY,
         premium_limit=rate_limits.API_PREMIUM_KEY,
     )
@@ -259,3 +260,44 @@ def test_a_record_says_what_the_database_says(key: ApiKey) -> None:
     expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, False, at, at, True)  # noqa: FBT003 - the same
     assert records.load(key.secret_hash) == expected
     assert records.load("no such hash") is None
+
+
+class Noted(Prefetch):
+    """Counts how often it is sent."""
+
+    sent = 0
+
+    def send(self) -> None:
+        self.sent += 1
+
+
+def _sent(store: RedisLimits, key: ApiKey) -> tuple[Verdict, int]:
+    """Return the verdict on a request, and how often its read was sent along."""
+    asked, noted = _asked(key), Noted()
+    asked.prefetch = noted
+    return store.check_key(asked, records.load).verdict, noted.sent
+
+
+def test_a_read_is_sent_along_for_a_key_that_was_accepted_last(key: ApiKey) -> None:
+    store = RedisLimits()
+    amount = rate_limits.API_KEY.amount
+    assert [_sent(store, key) for _ in range(amount + 3)] == [
+        (Verdict.OK, 0),  # not known yet
+        *[(Verdict.OK, 1)] * (amount - 1),
+        (Verdict.KEY_LIMITED, 1),
+        *[(Verdict.KEY_LIMITED, 0)] * 2,
+    ]
+
+
+def test_no_read_is_sent_along_for_a_key_whose_uses_are_counted(key: ApiKey) -> None:
+    ApiKey.objects.update(remaining_uses=100)
+    store = RedisLimits()
+    assert [_sent(store, key) for _ in range(3)] == [(Verdict.OK, 0)] * 3
+
+
+def test_no_read_is_sent_along_for_a_key_that_is_known_to_be_refused(key: ApiKey, commit: Commit) -> None:
+    store = RedisLimits()
+    assert [_sent(store, key) for _ in range(2)] == [(Verdict.OK, 0), (Verdict.OK, 1)]
+    with commit():
+        keys.revoke(key=key, by=None)
+    assert [_sent(store, key) for _ in range(2)] == [(Verdict.DEAD, 1), (Verdict.DEAD, 0)]

@@ -54,7 +54,7 @@ def window(amount: int, key: str = "an address") -> Window:
 
 
 LIMITS = rate_limits.API_KEY, rate_limits.API_PREMIUM_KEY
-ASKED = KeyRequest(window(60), "hash", "lookup:user", NOON, *LIMITS)
+ASKED = KeyRequest(window(60), "hash", "lookup:user", microseconds(NOON), *LIMITS)
 
 
 @dataclass
@@ -169,14 +169,14 @@ def test_premium_that_ends_within_a_window_ends_its_limit_too(checked: Checked) 
     checked.put(premium_until=microseconds(NOON + SECOND))
     assert {checked.check().verdict for _ in range(31)} == {Verdict.OK}
     last = NOON + SECOND - timedelta(microseconds=1)
-    assert checked.check(now=last).verdict is Verdict.OK
-    assert checked.check(now=NOON + SECOND).verdict is Verdict.KEY_LIMITED
+    assert checked.check(instant=microseconds(last)).verdict is Verdict.OK
+    assert checked.check(instant=microseconds(NOON + SECOND)).verdict is Verdict.KEY_LIMITED
 
 
 def test_a_key_expires_at_its_microsecond(checked: Checked) -> None:
     checked.put(expires_at=microseconds(NOON + SECOND))
-    assert checked.check(now=NOON + SECOND - timedelta(microseconds=1)).verdict is Verdict.OK
-    assert checked.check(now=NOON + SECOND).verdict is Verdict.EXPIRED
+    assert checked.check(instant=microseconds(NOON + SECOND - timedelta(microseconds=1))).verdict is Verdict.OK
+    assert checked.check(instant=microseconds(NOON + SECOND)).verdict is Verdict.EXPIRED
 
 
 def test_times_beyond_the_largest_number_count_as_forever() -> None:

@@ -16,5 +16,5 @@ def fail(*_: object, **__: object) -> NoReturn:
     raise RuntimeError(SECRET)
 
 
-resolve.answer = fail
+resolve.answer_to = fail
 rendering.rendered = fail  # type: ignore[assignment]  # it is one whose answers are kept

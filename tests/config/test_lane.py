@@ -192,7 +192,7 @@ def test_an_error_is_logged_once_and_says_nothing_of_itself(
     def note(**kwargs: object) -> None:
         sent.append(kwargs)
 
-    monkeypatch.setattr(api, "answer", broken)
+    monkeypatch.setattr(api, "_answer", broken)
     got_request_exception.connect(note)
     try:
         found, headers, body = send(LOOKUP, "type=username&value=ada", **KEY)

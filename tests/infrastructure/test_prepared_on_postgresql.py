@@ -8,10 +8,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from pytest_django import Settings
 
-from infrastructure.databases.statements import Statement
+from accounts.models import User
+from infrastructure.databases.statements import SentAhead, Statement
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,3 +104,77 @@ def test_a_write_is_not_repeated() -> None:
     user.refresh_from_db()
     assert user.display_name == "Ada"
     RENAME.all("Cid", user.uid)
+
+
+class TestSentAhead:
+    """A statement that is sent before it is known whether its result is needed."""
+
+    def test_the_same_statement_with_equal_values_takes_its_result(self) -> None:
+        user = UserFactory(username="before")
+        NAME.one(user.uid)
+        SentAhead(NAME, (user.uid,)).send()
+        rename(user.uid, "after")
+        assert NAME.one(user.uid) == ("before",)  # it was read then
+        assert NAME.one(user.uid) == ("after",)
+
+    @pytest.mark.parametrize("is_same_statement", [True, False])
+    def test_nothing_else_takes_it(self, is_same_statement: bool) -> None:
+        user, other = UserFactory(), UserFactory()
+        NAME.one(user.uid)
+        SentAhead(NAME, (user.uid,)).send()
+        statement = (
+            NAME
+            if is_same_statement
+            else Statement("SELECT u.username FROM accounts_user u WHERE u.uid = $1 ORDER BY 1", "s")
+        )
+        assert statement.one(other.uid) == (other.username,)
+        assert NAME.one(other.uid) == (other.username,)
+
+    def test_a_query_of_django_takes_its_own_result(self) -> None:
+        user, other = UserFactory(), UserFactory()
+        NAME.one(user.uid)
+        SentAhead(NAME, (user.uid,)).send()
+        assert User.objects.get(uid=other.uid) == other
+        assert NAME.one(user.uid) == (user.username,)
+
+    def test_one_that_is_not_needed_is_dropped(self) -> None:
+        user = UserFactory(username="before")
+        NAME.one(user.uid)
+        ahead = SentAhead(NAME, (user.uid,))
+        ahead.send()
+        ahead.drop()
+        rename(user.uid, "after")
+        assert NAME.one(user.uid) == ("after",)
+
+    def test_in_a_transaction_it_is_not_sent(self) -> None:
+        user = UserFactory(username="before")
+        NAME.one(user.uid)
+        with transaction.atomic():
+            SentAhead(NAME, (user.uid,)).send()
+            User.objects.filter(uid=user.uid).update(username="after")
+            assert NAME.one(user.uid) == ("after",)
+
+    @pytest.mark.parametrize("is_ended_first", [True, False])
+    def test_the_end_of_its_connection_is_outlived(self, is_ended_first: bool) -> None:
+        user = UserFactory()
+        NAME.one(user.uid)
+        ahead = SentAhead(NAME, (user.uid,))
+        steps = [end_connection, ahead.send]
+        for step in steps if is_ended_first else reversed(steps):
+            step()
+        assert [NAME.one(user.uid) for _ in range(2)] == [(user.username,)] * 2
+        ahead.drop()
+
+    def test_one_whose_statement_the_server_forgot_is_run_again(self) -> None:
+        user = UserFactory()
+        NAME.one(user.uid)
+        connection.connection.pgconn.exec_(b"DISCARD ALL")
+        SentAhead(NAME, (user.uid,)).send()
+        assert NAME.one(user.uid) == (user.username,)
+
+
+def rename(uid: int, name: str) -> None:
+    """Change the name by another connection."""
+    with connection.copy().cursor() as other:
+        other.execute("UPDATE accounts_user SET username = %s WHERE uid = %s", [name, uid])
+        other.connection.close()

@@ -40,7 +40,7 @@ def test_replies_come_in_the_order_of_the_commands(redis: RedisConnection) -> No
 def test_a_script_that_redis_does_not_know_is_loaded(redis: RedisConnection) -> None:
     redis.call("SCRIPT", "FLUSH")
     for _ in range(2):
-        assert redis.script(ECHO, ["k"], ["v"]) == [b"k", b"v", 7]
+        assert redis.script(ECHO, ["k"], ["v"]) == [[b"k", b"v", 7]]
 
 
 def test_it_uses_the_database_of_the_cache(redis: RedisConnection) -> None:

@@ -239,7 +239,7 @@ def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
         rate_limits.API_ADDRESS.of("an address"),
         hashing.digest(secret),
         "lookup:user",
-        now,
+        limits.microseconds(now),
         rate_limits.API_KEY,
         rate_limits.API_PREMIUM_KEY,
     )

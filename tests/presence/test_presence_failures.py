@@ -45,7 +45,7 @@ class UnwritableCache(LocMemCache):
     def delete(self, *arguments: Any, **options: Any) -> bool:
         raise RedisError("READONLY")
 
-    prefetching, raw, decoded = StoreCache.prefetching, StoreCache.raw, StoreCache.decoded
+    prefetch, raw, decoded = StoreCache.prefetch, StoreCache.raw, StoreCache.decoded
 
 
 @pytest.fixture(autouse=True)

@@ -79,14 +79,15 @@ def _snapshot(opened: PresenceStore, chat_id: int) -> Snapshot:
     return opened.snapshot_of(chat_id, opened.values(chat_id))
 
 
-def test_a_prefetched_read_is_used_once(store: PresenceStore) -> None:
-    with members.prefetching(str(ADA)):
-        authentication.check(lookups.SECRET, permission=Permission.LOOKUP_PRESENCE, now=timezone.now())
-        lookups.tell(store, presence=None)
-        before, after = [store.snapshot_of(ADA, store.values(ADA)).record for _ in range(2)]
-    assert before is not None
-    assert after is not None
-    assert (before.presence, after.presence) == (lookups.ONLINE, None)
+def test_the_check_of_the_key_reads_the_member(store: PresenceStore) -> None:
+    now = timezone.now()
+    prefetch = members.prefetch(str(ADA))
+    assert prefetch is not None
+    authentication.check(lookups.SECRET, permission=Permission.LOOKUP_PRESENCE, now=now, prefetch=prefetch)
+    assert tuple(prefetch.reply) == store.values(ADA)
+    lookups.tell(store, presence=None)
+    before, after = members.body_of(str(ADA), now, prefetch.reply), members.body_of(str(ADA), now)
+    assert before != after
 
 
 def test_the_oldest_answer_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:

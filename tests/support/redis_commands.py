@@ -25,9 +25,9 @@ def noted(patch: pytest.MonkeyPatch) -> list[str]:
         names.append(arguments[0])
         return execute(self, *arguments, **options)
 
-    def exchange_noted(self: Any, *commands: tuple[Any, ...]) -> Any:
+    def exchange_noted(self: Any, *commands: tuple[Any, ...], **options: Any) -> Any:
         names.append("+".join(str(command[0]) for command in commands))
-        return exchange(self, *commands)
+        return exchange(self, *commands, **options)
 
     patch.setattr(Redis, "execute_command", execute_noted)
     patch.setattr(RedisConnection, "pipeline", exchange_noted)

@@ -31,16 +31,20 @@ class NoAnswer(errors.OperationalError):
 
 
 class Connection(psycopg.Connection[Any]):
-    """`prepared`: the names of the statements that were prepared by hand."""
+    """`prepared`: the names of the statements that were prepared by hand. `ahead`: the statement, with its values, that
+    was sent before it was needed and whose result is still to be received."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.prepared = set[bytes]()
+        self.ahead: object = None
         self._arrivals = select.poll()  # of what the server sends
         self._arrivals.register(self.pgconn.socket, select.POLLIN)
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run `gen` to its end. Raises NoAnswer after the deadline, unless `timeout` is given."""
+        if self.ahead is not None:
+            self.drop_ahead()
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
@@ -57,17 +61,22 @@ class Connection(psycopg.Connection[Any]):
             return results[-1]
         milliseconds = None if deadline is None else deadline * 1000
         while True:
-            while server.is_busy():
-                if not self._arrivals.poll(milliseconds):
-                    raise self._given_up()
-                server.consume_input()
-            result = server.get_result()
-            if result is None:  # after which libpq takes the next statement
-                break
-            last = result
-        if last is None:
-            raise errors.OperationalError("The connection to the database has ended.")
-        return last
+            if not self._arrivals.poll(milliseconds):
+                raise self._given_up()
+            server.consume_input()
+            while not server.is_busy():
+                result = server.get_result()
+                if result is not None:
+                    last = result
+                elif last is not None:
+                    return last  # libpq takes the next statement now
+                else:
+                    raise errors.OperationalError("The connection to the database has ended.")
+
+    def drop_ahead(self) -> PGresult:
+        """Return the result of the statement that was sent ahead; libpq then takes the next one. Raises as `result`."""
+        self.ahead = None
+        return self.result()
 
     def has_news(self) -> bool:
         """Return whether the server has sent anything since the last result, such as its end. No round trip."""
