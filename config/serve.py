@@ -79,8 +79,8 @@ def _refuse(found: Sequence[Problem]) -> None:
         return
     for problem in refused:
         sys.stderr.write(f"{problem.sentence} {problem.fix}\n")
-    if multiprocessing.parent_process() is not None:
-        os.kill(os.getppid(), signal.SIGTERM)  # granian would start this worker again
+    if (server := multiprocessing.parent_process()) and server.pid:  # from Python 3.14 on another one forks workers
+        os.kill(server.pid, signal.SIGTERM)  # granian would start this worker again
     raise SystemExit(os.EX_CONFIG)
 
 

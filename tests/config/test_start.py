@@ -109,13 +109,19 @@ def test_sqlite_serves_one_worker(tmp_path: Path, options: tuple[str, ...]) -> N
     assert_refused(served(by_environment, tmp_path), [sentence])
 
 
-@pytest.mark.parametrize("interface", ["wsgi", "asgi"])
-def test_a_worker_that_must_not_serve_ends_its_server(tmp_path: Path, interface: str) -> None:
+# The second way to start workers is Python's own from 3.14 on: a process between granian and them forks them.
+@pytest.mark.parametrize(("interface", "way"), [("wsgi", "fork"), ("asgi", "fork"), ("wsgi", "forkserver")])
+def test_a_worker_that_must_not_serve_ends_its_server(tmp_path: Path, interface: str, way: str) -> None:
     """Without `config.serve`: granian starts a worker again that has ended."""
+    granian = f"""
+import multiprocessing, runpy
+multiprocessing.set_start_method("{way}")
+runpy.run_module("granian", run_name="__main__", alter_sys=True)
+"""
     with ports.held() as (port,):
         options = ["--interface", interface, "--port", str(port), "--workers", "1", "--respawn-failed-workers"]
         values = {**PRODUCTION, "RATE_LIMITS_ENABLED": "0"}
-        ended = run(["-m", "granian", *options, f"config.{interface}:application"], values, tmp_path)
+        ended = run(["-c", granian, *options, f"config.{interface}:application"], values, tmp_path)
     assert ended.stderr.count("Every rate limit is off.") == 1
     assert "Traceback" not in ended.stderr + ended.stdout
 
