@@ -1,7 +1,8 @@
 """A signed-in browser for the pages: `python -m benchmarks.page_session`, with the service's settings.
 
-Makes a member with an e-mail address, a few keys and a profile, and prints the cookie of a session of theirs, the path
-of the dashboard and the member's name, as JSON.
+Makes a member with an e-mail address, a few keys and a profile, and the people of the demo. Prints the cookie of a
+session of the member, the path of the dashboard, the name of the member, and that of a profile with all sections,
+comments and replies, as JSON.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ def main() -> None:
     from accounts import users
     from accounts.api_keys import keys
     from accounts.models import Permission, User
+    from demo import seeding
 
     name = "benchmark-reader"
     user = User.objects.by_username(name).first() or users.create(
@@ -30,7 +32,8 @@ def main() -> None:
     client = Client()
     client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
     cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
-    print(json.dumps({"cookie": cookie, "dashboard": reverse("dashboard"), "name": name}))
+    filled = seeding.seed()["users"][0]["username"]
+    print(json.dumps({"cookie": cookie, "dashboard": reverse("dashboard"), "name": name, "filled": filled}))
 
 
 if __name__ == "__main__":
