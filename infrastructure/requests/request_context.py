@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address, ip_network
+from itertools import compress, repeat
+from operator import eq, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.conf import settings
@@ -128,17 +130,25 @@ class Query:
 
     def names_of(self, value: str) -> tuple[str, ...]:
         """The parameters that have this value and are not repeated."""
-        return tuple([name for name, found in self._values.items() if found == value])
+        return tuple(compress(self._values, map(eq, self._values.values(), repeat(value))))
 
 
 def _plain(text: str) -> dict[str, str | None]:
     """The values by name, None for one that is repeated."""
-    pairs = [pair.partition("=") for pair in text.split("&") if pair]
-    values: dict[str, str | None] = {name: value for name, _, value in pairs}
-    if len(values) < len(pairs):
-        counts = Counter([name for name, _, _ in pairs])
-        values |= {name: None for name, count in counts.items() if count > 1}
-    return values
+    sent = text.split("&")
+    found: dict[str, str | None]
+    try:
+        found = dict(map(_halves, sent))
+    except ValueError:  # an entry without "="
+        found = {}
+    if len(found) == len(sent):
+        return found
+    pairs = [pair.partition("=") for pair in sent if pair]
+    counts = Counter([name for name, _, _ in pairs])
+    return {name: value if counts[name] == 1 else None for name, _, value in pairs}
+
+
+_halves = methodcaller("split", "=", 1)
 
 
 def _decoded(text: str) -> dict[str, str | None]:

@@ -259,19 +259,24 @@ def body(user: UserRow, includes: Iterable[str], comments: Iterable[CommentRow] 
     """Return `user` and these includes, in their order, as members of a JSON object. `comments`: the shown ones, where
     they have been read. 1 query for those of a user with more than are shown, if they have not."""
     parts = [b'"error":null,"user":', user.head or b""]
+    read = user.texts.get
     for include in includes:
-        if include in user.texts:
-            text = user.texts[include]
-        elif include == "aliases":
-            text = user.aliases
-        elif include == "views":
-            text = b"%d" % user.views
-        elif include == "feedback":
-            text = utf8(_FEEDBACK.to_json(user))
-        else:
-            text = comments_json(user.comments, _comments(user) if comments is None else comments)
+        text = read(include)
+        if text is None:
+            text = _live_text(user, include, comments)
         parts += (_KEYS[include], text)
     return b"".join(parts)
+
+
+def _live_text(user: UserRow, include: str, comments: Iterable[CommentRow] | None) -> bytes:
+    """Return an include that changes without the document."""
+    if include == "aliases":
+        return user.aliases
+    if include == "views":
+        return b"%d" % user.views
+    if include == "feedback":
+        return utf8(_FEEDBACK.to_json(user))
+    return comments_json(user.comments, _comments(user) if comments is None else comments)
 
 
 def _comments(user: UserRow) -> list[CommentRow]:
