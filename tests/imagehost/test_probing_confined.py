@@ -21,9 +21,10 @@ ROOT = Path(__file__).parents[2]
 USERS = ["whoever runs the tests", "ordinary"]
 
 BECOMING = """
-import ctypes, encodings.idna, errno, fcntl, json, mmap, os, resource, signal, socket, sys, termios, threading
+import codecs, ctypes, errno, fcntl, json, mmap, os, resource, signal, socket, sys, termios, threading
 from pathlib import Path
 from imagehost.examining.prober import confinement, zygote
+codecs.lookup("idna")  # of a host's name: it cannot be loaded later
 if sys.argv[1] == "ordinary" and os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
