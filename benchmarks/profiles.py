@@ -1,7 +1,8 @@
-"""Where the time of a load goes, as text: functions that hold the interpreter lock (py-spy), SQL statements."""
+"""Where the time of a load goes, as text: functions that hold the interpreter lock (py-spy), SQL, system calls."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -10,9 +11,10 @@ from typing import Any
 
 import psycopg
 
-from benchmarks import load
+from benchmarks import load, memory
 from benchmarks.bench import Bench, BenchError, Running
 from benchmarks.load import Load
+from tests.support import programs
 
 FOLDER = Path(__file__).with_name("results")
 TOP = 25
@@ -52,8 +54,30 @@ def write(bench: Bench, one: Running, what: Load) -> Path:
         if watcher.returncode:
             raise BenchError(f"py-spy: {complaint.decode()}")
     file = FOLDER / f"profile-{what.file.name}.txt"
-    file.write_text(text(raw.read_text(), statements, answers.count))
+    calls = _system_calls(bench, one, what)
+    file.write_text("\n".join([text(raw.read_text(), statements, answers.count), *calls, ""]))
     return file
+
+
+def _system_calls(bench: Bench, one: Running, what: Load) -> list[str]:
+    """Run the load once more, slowly; return the system calls of the web process for each request, most first."""
+    table = bench.directory / "strace"
+    program = programs.found("strace")["strace"]
+    watchers: list[subprocess.Popen[bytes]] = []
+
+    def watch() -> None:
+        worker = memory.listener(one.pid, one.port)
+        command = [str(program), "-f", "-c", "-o", str(table), f"--attach={worker}"]
+        watchers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+
+    bench.forget_limits()
+    answers = load.send(what, one.port, measuring=watch)
+    for watcher in watchers:
+        watcher.send_signal(signal.SIGINT)
+        watcher.wait(timeout=60)
+    counts = {row[-1]: int(row[3]) for row in map(str.split, table.read_text().splitlines()[2:-2]) if len(row) > 4}
+    found = sorted(counts.items(), key=lambda call: -call[1])[:12]
+    return ["system calls a request", *(f"{count / answers.count:9.2f}  {name}" for name, count in found)]
 
 
 def text(raw: str, statements: list[tuple[Any, ...]], requests: int) -> str:
