@@ -59,7 +59,9 @@ def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
     while profile_ids := list(due[:BATCH]):
         with profiles.changing(*profile_ids):
             rows = UserDocument.objects.select_for_update(no_key=True).filter(profile__in=profile_ids)
-            batch = list(rows.filter(unlock_due=True).order_by("pk"))
+            # PostgreSQL would look for `unlock_due` first, and read all rows that are due: its statistics are those of
+            # a table without any.
+            batch = [row for row in rows.order_by("pk") if row.unlock_due]
             given += _unlock(batch)
             UserDocument.objects.filter(pk__in=[row.pk for row in batch]).update(unlock_due=False)
         after_batch()
