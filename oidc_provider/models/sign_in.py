@@ -71,9 +71,7 @@ class PendingRequest(models.Model):
         return self.answered_at is None and now < self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME
 
 
-# One sign-in has one `token_family`: its code, access tokens and refresh tokens. The write of the token path copies the
-# user and the app of a token from its code, for which the database checks both. Another check for each token took a
-# fifth of the write; every read of a token joins both (docs/decisions/0003-sql-by-hand-on-the-token-path.md).
+# One sign-in has one `token_family`: its code, access tokens and refresh tokens.
 
 
 class Grant(AbstractGrant):
@@ -100,12 +98,7 @@ class AccessToken(AbstractAccessToken):
 
     source_refresh_token = None  # `token_family` replaces it
     id_token = None  # id_tokens are not stored
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens", db_constraint=False
-    )
-    application: models.ForeignKey[Application, Application] = models.ForeignKey(  # type: ignore[misc]  # never null
-        Application, on_delete=models.CASCADE, null=True, blank=True, db_constraint=False
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     token_family = models.UUIDField(editable=False)
 
     objects: ClassVar[models.Manager[AccessToken]] = models.Manager()
@@ -121,10 +114,7 @@ class RefreshToken(AbstractRefreshToken):
     """An opaque refresh token. `scope` is what the user granted; `revoked` is when it was rotated."""
 
     access_token = None  # `token_family` replaces it
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="refresh_tokens", db_constraint=False
-    )
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, db_constraint=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="refresh_tokens")
     token_family = models.UUIDField(editable=False)
     scope = models.TextField()
     auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")

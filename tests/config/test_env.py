@@ -271,14 +271,16 @@ def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> Non
     assert {name: cache.get("TIMEOUT", "default") for name, cache in options.items()} == {
         "default": "default",
         "presence": None,
+        "pages": 3600,
     }
-    assert [cache["KEY_PREFIX"] for cache in options.values()] == ["cache", "chat"]
+    assert [options[name]["KEY_PREFIX"] for name in ("default", "presence")] == ["cache", "chat"]
 
 
 def test_presence_may_have_a_redis_of_its_own_which_no_sentinel_watches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379")
     caches = data_stores.caches("redis://node/0", data_stores.redis_options(), presence_url="redis://presence/0")
-    assert [cache["LOCATION"] for cache in caches.values()] == ["redis://node/0", "redis://presence/0"]
+    locations = {name: cache["LOCATION"] for name, cache in caches.items()}
+    assert locations == {"default": "redis://node/0", "presence": "redis://presence/0", "pages": "pages"}
     assert caches["presence"]["KEY_PREFIX"] == "chat"
     assert caches["presence"]["OPTIONS"] == data_stores.REDIS_OPTIONS
 
@@ -302,6 +304,6 @@ def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) ->
         "password": "of-the-sentinels",
     }
     caches = data_stores.caches("redis://mymaster/0", options)
-    assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
+    assert {caches[name]["OPTIONS"]["CONNECTION_FACTORY"] for name in ("default", "presence")} == {
         "django_redis.pool.SentinelConnectionFactory"
     }

@@ -161,7 +161,7 @@ KINDS = [
         lambda number, at: {"link": LinkFactory(), "day": at.date(), "clicks": 1},
     ),
 ]
-NAMES = [f"{kind.model.__name__} by {kind.index}" for kind in KINDS]
+NAMES = [f"{place} {kind.model.__name__} by {kind.index}" for place, kind in enumerate(KINDS)]
 
 
 @pytest.fixture(autouse=True)
