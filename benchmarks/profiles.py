@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from benchmarks import load, memory
-from benchmarks.bench import Bench, BenchError, Running
+from benchmarks.bench import ROOT, Bench, BenchError, Running
 from benchmarks.load import Load
 from tests.support import programs
 
@@ -85,7 +85,7 @@ def text(raw: str, statements: list[tuple[Any, ...]], requests: int) -> str:
     own, within = Counter[str](), Counter[str]()
     for line in raw.splitlines():
         stack, _, count = line.rpartition(" ")
-        frames = stack.split(";")
+        frames = stack.replace(f"{ROOT}/", "").split(";")
         own[frames[-1]] += int(count)
         for frame in {*frames}:
             within[frame] += int(count)
