@@ -11,7 +11,6 @@ database would count connections that nothing can use.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -147,8 +146,8 @@ class Statement:
         if raw.ahead is not None:
             is_this = raw.ahead == (self, values)
             result = raw.drop_ahead()
-            if is_this and result.status in _DONE:
-                return result
+            if is_this and _sqlstate(result) not in _NOT_PREPARED:
+                return _checked(raw, result)
         encoded = _encoded(values)
         if not _is_preparing():
             raw.pgconn.send_query_params(self._sql, encoded)
@@ -177,35 +176,52 @@ def _is_djangos(database: BaseDatabaseWrapper) -> bool:
     return bool(database.in_atomic_block or is_wrapped or database.force_debug_cursor)
 
 
+BoundStatement = tuple[Statement, tuple[Value, ...]]  # with its values
+
+
 class SentAhead(Prefetch):
     """A statement, a read, that is sent to PostgreSQL before it is known whether its result is needed.
 
+    `ask` says which one, if it is sent at all.
     `one` and `all` of the statement then take the result, where the values are equal, in the same thread. It is sent
     only where that needs nothing else: prepared, outside a transaction.
     """
 
-    def __init__(self, statement: Statement, values: tuple[Value, ...]) -> None:
-        self._sent = statement, values
+    def __init__(self, ask: Callable[[], BoundStatement | None]) -> None:
+        self._ask = ask
 
     def send(self) -> None:
         database = thread_connection()
         raw = database.connection
         if database.vendor != "postgresql" or raw is None or _is_djangos(database) or not _is_preparing():
             return
-        statement, values = self._sent
-        if statement.name not in raw.prepared or raw.ahead is not None:
+        if raw.ahead is not None or (sent := self._ask()) is None:
+            return
+        statement, values = sent
+        if statement.name not in raw.prepared:
             return
         try:
             raw.pgconn.send_query_prepared(statement.name, _encoded(values))
         except psycopg.OperationalError:  # it has ended: `one` and `all` replace it
             return
-        raw.ahead = self._sent
+        raw.ahead = sent
 
     def drop(self) -> None:
-        raw = thread_connection().connection
-        if getattr(raw, "ahead", None) is not None:
-            with contextlib.suppress(psycopg.OperationalError):  # it has ended: the next statement replaces it
-                raw.drop_ahead()
+        database = thread_connection()
+        raw = database.connection
+        if getattr(raw, "ahead", None) is None:
+            return
+        try:
+            is_done = raw.drop_ahead().status in _DONE
+        except psycopg.OperationalError:
+            is_done = False
+        if not is_done:  # what ends the request then asks whether the connection has ended
+            database.errors_occurred = True
+
+
+def _sqlstate(result: pq.abc.PGresult) -> bytes | None:
+    """Return the code of an error, None for a result."""
+    return None if result.status in _DONE else result.error_field(pq.DiagnosticField.SQLSTATE)
 
 
 @from_settings

@@ -212,6 +212,7 @@ return 0
 """)
 
 RECORDS = "record-2"  # in the names of records; a new number whenever what they hold changes
+RECORDS_BEFORE = "record-1"  # of the release before, whose processes work on during an update
 FORGOTTEN = "forgotten"  # in place of a record, for a while
 VERSION_SIZE = 8  # bytes: a digest of the record, which stands before it
 UNKNOWN = b"unknown "  # the version of a key that the database does not have; never stored
@@ -318,7 +319,11 @@ class RedisLimits:
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
         """Instead of each record, a mark that keeps a reader from putting the old one back."""
-        marks = [("SET", _redis_record(one), FORGOTTEN, "PX", _PAUSE) for one in secret_hashes]
+        marks = [
+            ("SET", _redis_key(f"{records}:{one}"), FORGOTTEN, "PX", _PAUSE)
+            for one in secret_hashes
+            for records in (RECORDS, RECORDS_BEFORE)
+        ]
         if not marks:
             return
         try:
@@ -354,7 +359,7 @@ class RedisLimits:
                 answer, prefetch.reply = self._redis.script(COUNT_FOR_KEY, keys, arguments, prefetch.command)
                 return answer
             # A refused request shall not cost more than its refusal, and a use of a quota needs the connection.
-            is_expected = known.was_accepted and record is not None and not record.has_quota
+            is_expected = verdict is Verdict.OK and known.was_accepted and record is not None and not record.has_quota
             send = prefetch.send if is_expected else None
             return self._redis.script(COUNT_FOR_KEY, keys, arguments, meanwhile=send)[0]
         except RedisError as error:
@@ -377,10 +382,6 @@ def _read(record: KeyRecord | None) -> tuple[KnownKey, bytes]:
 def _redis_key(name: str) -> str:
     """Return the name of a key of limits. The braces stay: a release before this one may use it during an update."""
     return f"{{limit}}:{name}"
-
-
-def _redis_record(secret_hash: str) -> str:
-    return _redis_key(f"{RECORDS}:{secret_hash}")
 
 
 @once

@@ -17,7 +17,7 @@ from accounts import authentication
 from accounts.api_view import ApiView, BusyView
 from accounts.errors import KeyRefused
 from accounts.models import LinkedAccount, Permission
-from infrastructure.databases.statements import SentAhead
+from infrastructure.databases.statements import BoundStatement, SentAhead
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import ApiError
 from infrastructure.requests.request_context import Prefetch
@@ -52,11 +52,15 @@ class LookupView(BusyView):
         raise NotImplementedError
 
     def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
+        return SentAhead(lambda: self._first_statement(request, **parameters))
+
+    def _first_statement(self, request: request_context.Request, **parameters: str) -> BoundStatement | None:
+        """Read the query, which a request that is not sent ahead does later: a refused one costs its refusal."""
         try:
             asked = request.asked = self.asked(request, **parameters)
         except (ApiError, SuspiciousOperation):  # which the handler raises, once the key is accepted
             return None
-        return SentAhead(asked.question.statement, asked.question.values)
+        return asked.question.statement, asked.question.values
 
 
 class UserLookup(LookupView):
@@ -83,13 +87,16 @@ def _answer(asked: Asked, now: datetime) -> bytes:
 
 
 def _asked(query: request_context.Query) -> Asked:
-    includes, parts = _parts(query.names_of("true"))
+    includes, parts = _parts(tuple(filter(_NAMES.__contains__, query.names_of("true"))))
     return Asked(includes, resolve.question(query.single("type") or "", query.single("value") or "", parts))
+
+
+_NAMES = frozenset({*registry.INCLUDES, ALIAS_PROFILE})
 
 
 @functools.lru_cache(maxsize=1_000)
 def _parts(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
-    """Return the includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
+    """Return the includes in the order of the answer, and what they take. `names`: those of _NAMES that are true."""
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes

@@ -11,6 +11,7 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
+from django_redis import get_redis_connection
 
 from accounts import bans, rate_limits, users
 from accounts.api_keys import keys, records
@@ -301,3 +302,17 @@ def test_no_read_is_sent_along_for_a_key_that_is_known_to_be_refused(key: ApiKey
     with commit():
         keys.revoke(key=key, by=None)
     assert [_sent(store, key) for _ in range(2)] == [(Verdict.DEAD, 1), (Verdict.DEAD, 0)]
+
+
+def test_no_read_is_sent_along_for_a_key_that_lacks_the_permission(key: ApiKey) -> None:
+    store = RedisLimits()
+    assert [_sent(store, key) for _ in range(2)] == [(Verdict.OK, 0), (Verdict.OK, 1)]
+    asked, noted = _asked(key), Noted()
+    asked.prefetch, asked.permission = noted, Permission.IMAGEHOST_UPLOAD
+    assert (store.check_key(asked, records.load).verdict, noted.sent) == (Verdict.NOT_PERMITTED, 0)
+
+
+def test_a_change_reaches_the_release_before_too(key: ApiKey) -> None:
+    limits.forget_keys([key.secret_hash])
+    client = get_redis_connection("default")
+    assert [client.get(f"{{limit}}:record-{number}:{key.secret_hash}") for number in (1, 2)] == [b"forgotten"] * 2

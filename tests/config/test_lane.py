@@ -178,6 +178,15 @@ def test_over_https_the_answer_says_so(settings: Settings, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("_ada", "_without_django")
+def test_nobody_fills_memory_with_names_of_parameters() -> None:
+    before = api._parts.cache_info().currsize
+    for key in ({}, KEY):
+        for number in range(3):
+            send(LOOKUP, f"type=username&value=ada&unknown{number}=true", **key)
+    assert api._parts.cache_info().currsize <= before + 1
+
+
+@pytest.mark.usefixtures("_ada", "_without_django")
 @pytest.mark.parametrize(
     ("error", "status", "signals"), [(RuntimeError("a secret"), 500, 1), (OperationalError("gone"), 503, 0)]
 )

@@ -112,7 +112,7 @@ class TestSentAhead:
     def test_the_same_statement_with_equal_values_takes_its_result(self) -> None:
         user = UserFactory(username="before")
         NAME.one(user.uid)
-        SentAhead(NAME, (user.uid,)).send()
+        ahead_of(user.uid).send()
         rename(user.uid, "after")
         assert NAME.one(user.uid) == ("before",)  # it was read then
         assert NAME.one(user.uid) == ("after",)
@@ -121,7 +121,7 @@ class TestSentAhead:
     def test_nothing_else_takes_it(self, is_same_statement: bool) -> None:
         user, other = UserFactory(), UserFactory()
         NAME.one(user.uid)
-        SentAhead(NAME, (user.uid,)).send()
+        ahead_of(user.uid).send()
         statement = (
             NAME
             if is_same_statement
@@ -133,14 +133,14 @@ class TestSentAhead:
     def test_a_query_of_django_takes_its_own_result(self) -> None:
         user, other = UserFactory(), UserFactory()
         NAME.one(user.uid)
-        SentAhead(NAME, (user.uid,)).send()
+        ahead_of(user.uid).send()
         assert User.objects.get(uid=other.uid) == other
         assert NAME.one(user.uid) == (user.username,)
 
     def test_one_that_is_not_needed_is_dropped(self) -> None:
         user = UserFactory(username="before")
         NAME.one(user.uid)
-        ahead = SentAhead(NAME, (user.uid,))
+        ahead = ahead_of(user.uid)
         ahead.send()
         ahead.drop()
         rename(user.uid, "after")
@@ -150,7 +150,7 @@ class TestSentAhead:
         user = UserFactory(username="before")
         NAME.one(user.uid)
         with transaction.atomic():
-            SentAhead(NAME, (user.uid,)).send()
+            ahead_of(user.uid).send()
             User.objects.filter(uid=user.uid).update(username="after")
             assert NAME.one(user.uid) == ("after",)
 
@@ -158,19 +158,47 @@ class TestSentAhead:
     def test_the_end_of_its_connection_is_outlived(self, is_ended_first: bool) -> None:
         user = UserFactory()
         NAME.one(user.uid)
-        ahead = SentAhead(NAME, (user.uid,))
+        ahead = ahead_of(user.uid)
         steps = [end_connection, ahead.send]
         for step in steps if is_ended_first else reversed(steps):
             step()
         assert [NAME.one(user.uid) for _ in range(2)] == [(user.username,)] * 2
         ahead.drop()
 
+    def test_its_error_is_the_error_of_the_statement(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 500")
+        try:
+            sleep = Statement("SELECT pg_sleep(CAST($1 AS double precision))", "t")
+            sleep.one(0)
+            SentAhead(lambda: (sleep, (3,))).send()
+            with pytest.raises(OperationalError, match="statement timeout"):
+                sleep.one(3)
+            assert sleep.one(0) == (b"",)  # it was not run again
+        finally:
+            connection.close()
+
+    def test_a_connection_that_ended_below_it_is_not_kept(self) -> None:
+        user = UserFactory()
+        NAME.one(user.uid)
+        ahead = ahead_of(user.uid)
+        end_connection()
+        ahead.send()
+        ahead.drop()
+        connection.close_if_unusable_or_obsolete()
+        RENAME.all("Ada", user.uid)
+        assert User.objects.get(pk=user.pk).display_name == "Ada"
+
     def test_one_whose_statement_the_server_forgot_is_run_again(self) -> None:
         user = UserFactory()
         NAME.one(user.uid)
         connection.connection.pgconn.exec_(b"DISCARD ALL")
-        SentAhead(NAME, (user.uid,)).send()
+        ahead_of(user.uid).send()
         assert NAME.one(user.uid) == (user.username,)
+
+
+def ahead_of(uid: int) -> SentAhead:
+    return SentAhead(lambda: (NAME, (uid,)))
 
 
 def rename(uid: int, name: str) -> None:
