@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounts.models import User
 from infrastructure.databases import bulk
@@ -33,12 +33,7 @@ _BOARD_SOURCE = """
     ORDER BY e.rank
     LIMIT $2
 """
-# The states in one text: a hundred rows take longer to receive than to find. A stale document leaves its state out.
-_JOINED = {"postgresql": "string_agg", "sqlite": "group_concat"}[connection.vendor]
-_BOARD_STATES = Statement(
-    f"SELECT {_JOINED}(b.state, ',') FROM (SELECT {_BOARD_STATE} AS state{_BOARD_SOURCE}) b",
-    "t",
-)
+_BOARD_STATES = Statement(f"SELECT {_BOARD_STATE}{_BOARD_SOURCE}", "t")
 _BOARD = Statement(
     f"SELECT {_BOARD_STATE}, e.score, e.change, f.views, d.leaderboard, f.profile_id{_BOARD_SOURCE}", "tiiits"
 )
@@ -136,7 +131,7 @@ def places(board: Board, limit: int) -> list[PlaceRow]:
 class KeptAnswer:
     """The last answer of a board, with the states of its entries; None where there is none."""
 
-    latest: tuple[bytes, bytes] | None = None
+    latest: tuple[list[bytes | None], bytes] | None = None
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
@@ -153,8 +148,8 @@ def answer(board: Board, limit: int) -> bytes:
     kept = _kept(board, limit)
     latest = kept.latest  # once: another thread may replace it
     if latest is not None:
-        states = _BOARD_STATES.one(str(board), limit, documents.fingerprint())
-        if states == (latest[0],):
+        states = [state for (state,) in _BOARD_STATES.all(str(board), limit, documents.fingerprint())]
+        if latest[0] == states:
             return latest[1]
     found = _read(board, limit)
     if stale := [row.profile_id for row in found if row.state is None]:
@@ -162,8 +157,7 @@ def answer(board: Board, limit: int) -> bytes:
         found = _read(board, limit)
     found = [row for row in found if row.text is not None]  # None: deleted since
     body = b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(found, start=1)])
-    is_whole = found and all(row.has_digest for row in found)
-    kept.latest = (b",".join([row.state or b"" for row in found]), body) if is_whole else None
+    kept.latest = ([row.state for row in found], body) if all(row.has_digest for row in found) else None
     return body
 
 
