@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -25,7 +26,8 @@ def start(program: Program, run: Callable[[], object]) -> Program:
     if pid := os.fork():
         return replace(program, pid=pid)
     supervisor.lead_session(parent)
-    Path("/proc/self/comm").write_text(program.name[:_LONGEST_NAME])  # `ps` would show the parent's name for all
+    with contextlib.suppress(OSError):  # only for `ps`, which would show the parent's name for all
+        Path("/proc/self/comm").write_text(program.name[:_LONGEST_NAME])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

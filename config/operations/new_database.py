@@ -39,7 +39,7 @@ def create(alias: str) -> int:
     executor.recorder.ensure_schema()
     with connection.schema_editor() as editor:
         for model in state.apps.get_models():
-            if router.allow_migrate_model(alias, model):
+            if model._meta.can_migrate(connection) and router.allow_migrate_model(alias, model):
                 editor.create_model(model)
         for statement in editor.deferred_sql:  # indexes and foreign keys: SQL by hand replaces some
             editor.execute(statement)

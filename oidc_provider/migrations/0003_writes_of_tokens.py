@@ -5,6 +5,8 @@ Safe beside the previous release: it finds families by the index of their app, a
 
 from django.db import migrations
 
+from infrastructure.databases.indexes import RemoveIndexWithoutLock
+
 # Percent of a page that inserts fill. The rest takes rows that are used up once, without a new entry in each index.
 FILL = 85
 
@@ -16,10 +18,10 @@ def leave_space(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [("oidc_provider", "0002_indexes_of_tokens")]
     operations = [
-        migrations.RemoveIndex("accesstoken", "access_token_family"),
-        migrations.RemoveIndex("refreshtoken", "refresh_token_family"),
-        migrations.RemoveIndex("grant", "grant_unused"),
+        RemoveIndexWithoutLock("accesstoken", "access_token_family"),
+        RemoveIndexWithoutLock("grant", "grant_unused"),
         migrations.RunPython(leave_space, migrations.RunPython.noop),
     ]

@@ -124,7 +124,10 @@ class RefreshToken(AbstractRefreshToken):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_unique")]
-        indexes = [models.Index(fields=["expires_at"], name="refresh_token_expires")]
+        indexes = [
+            models.Index(fields=["token_family"], name="refresh_token_family"),  # a user may have thousands of families
+            models.Index(fields=["expires_at"], name="refresh_token_expires"),
+        ]
 
     def __str__(self) -> str:
         return f"Refresh token #{self.pk}"

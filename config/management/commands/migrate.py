@@ -14,7 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from config import checks
 from config.operations import new_database
 
-LOCK_NOT_AVAILABLE = "55P03"  # an SQLSTATE
+GIVEN_UP = {"55P03", "40P01"}  # SQLSTATEs: a lock was not available in time, or two waited for each other
 TRIES = 100
 PAUSE = 3.0  # seconds between two tries, in which the requests that waited behind the migration are answered
 # With one of these options a database is migrated step by step.
@@ -28,14 +28,15 @@ class Command(migrate.Command):
         """Apply the migrations. Each is a transaction, so a further try goes on where the last one gave up."""
         database = options["database"]
         _check_replaced(database)
-        count = 0 if any(options[name] for name in OF_STEPS) else new_database.create(database)
-        if count and options["verbosity"]:
-            self.stdout.write(f"Made the tables of a new database, which {count} migrations lead to.")
+        is_step_by_step = any(options[name] for name in OF_STEPS)
         for left in reversed(range(TRIES)):
             try:
+                count = 0 if is_step_by_step else new_database.create(database)
+                if count and options["verbosity"]:
+                    self.stdout.write(f"Made the tables of a new database, which {count} migrations lead to.")
                 super().handle(*args, **options)
             except OperationalError as error:
-                if not left or getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+                if not left or getattr(error.__cause__, "sqlstate", None) not in GIVEN_UP:
                     raise
                 self.stderr.write(f"A long transaction holds a lock. Next of {left} tries in {PAUSE:.0f} s.")
                 time.sleep(PAUSE)

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.auth.models import Permission
 from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError, call_command, execute_from_command_line
@@ -89,7 +90,8 @@ class Command(BaseCommand):
             for app in apps.get_app_configs()
             for path in Path(app.path, "migrations").glob("[!_]*.py")
         }
-        if missing := there - MigrationRecorder(connection).applied_migrations().keys():
+        missing = there - MigrationRecorder(connection).applied_migrations().keys()
+        if missing or not Permission.objects.exists():  # a start that was ended before has made the tables only
             self._say(f"Preparing the database: {len(missing)} migrations")
             call_command("migrate", verbosity=0, interactive=False)
 
