@@ -30,11 +30,14 @@ class AddIndexWithoutLock(AddIndexConcurrently):
 
 
 class RemoveIndexWithoutLock(RemoveIndexConcurrently):
-    """DROP INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; RemoveIndex elsewhere."""
+    """DROP INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; DROP INDEX elsewhere.
+
+    An attempt that was interrupted may have dropped it: the next attempt goes on.
+    """
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         if schema_editor.connection.vendor != "postgresql":
-            RemoveIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            schema_editor.execute(f"DROP INDEX IF EXISTS {schema_editor.quote_name(self.name)}")
             return
         super().database_forwards(app_label, schema_editor, from_state, to_state)
 
