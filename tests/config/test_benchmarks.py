@@ -26,9 +26,9 @@ def test_a_goal_is_at_least_as_hard_to_reach_as_its_floor() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "verdict"),
     [
-        ("lookup-13-sql", 6.1, "met"),
-        ("lookup-13-sql", 5.9, "below goal"),
-        ("lookup-13-sql", 3.9, "below floor"),
+        ("lookup-13-sql", 4.1, "met"),
+        ("lookup-13-sql", 3.9, "below goal"),
+        ("lookup-13-sql", 2.9, "below floor"),
         ("start", 1.4, "met"),
         ("start", 1.6, "below goal"),
         ("start", 3.1, "below floor"),
@@ -54,8 +54,8 @@ def test_a_result_compares_requests_and_processor_time() -> None:
     assert [finding.value for finding in result.findings] == [6, 870 / 160]
     *_, peer, _, lookup, userinfo = result.table().splitlines()
     assert peer == "| 13 includes | peer | 100 | 9.00 | 20.00 | 400 | 450 | 20 | 6.00 | 5.44 |"
-    assert lookup.endswith("6 times (goal 6, floor 4): MET")
-    assert userinfo.endswith("5.44 times (goal 8, floor 5): BELOW GOAL")
+    assert lookup.endswith("6 times (goal 4, floor 3): MET")
+    assert userinfo.endswith("5.44 times (goal 9, floor 6): BELOW FLOOR")
 
 
 def test_a_difference_is_named_by_its_path() -> None:
