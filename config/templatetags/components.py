@@ -27,7 +27,7 @@ TIMES = {
     "second": ("j F Y, H:i:s", " UTC"),
     "short": ("j F Y, H:i", ""),
 }
-_TOKEN_PLACE = secrets.token_hex()  # where the token of a form goes; nobody can write it into a text
+_TOKEN_PLACE = secrets.token_hex()  # stands for a form's token in kept HTML; random, so that no text of a user holds it
 ROW_PARTS = ("title", "text", "acts", "endrow")
 ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False}
 

@@ -90,7 +90,7 @@ class Result:
 
 
 def words_of(text: str) -> list[Word]:
-    import snowballstemmer  # of 30 languages: 3 MB, where nobody has searched yet
+    import snowballstemmer  # its 30 languages take 3 MB, so it is loaded by the first search
 
     words = _WORD.findall(text.lower())
     stems = snowballstemmer.stemmer("english").stemWords(words)  # one for each call: a stemmer has a state

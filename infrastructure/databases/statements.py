@@ -182,9 +182,8 @@ BoundStatement = tuple[Statement, tuple[Value, ...]]  # with its values
 class SentAhead(Prefetch):
     """A statement, a read, that is sent to PostgreSQL before it is known whether its result is needed.
 
-    `ask` says which one, if it is sent at all.
-    `one` and `all` of the statement then take the result, where the values are equal, in the same thread. It is sent
-    only where that needs nothing else: prepared, outside a transaction.
+    `ask`: called for it where it is sent. `one` and `all` of the statement then take the result, where the values are
+    equal, in the same thread. It is sent only where that needs nothing else: prepared, outside a transaction.
     """
 
     def __init__(self, ask: Callable[[], BoundStatement | None]) -> None:

@@ -34,7 +34,7 @@ def find(key: str) -> bytes | None:
 
 
 def keep(key: str, text: bytes) -> None:
-    """Keep the text, unless it is a long one: whoever asks for that again makes it again."""
+    """Keep the text, unless it is longer than MAX_BYTES: a long page is rendered for each request."""
     if len(text) <= MAX_BYTES:
         caches["pages"].set(key, text)
 
@@ -42,8 +42,8 @@ def keep(key: str, text: bytes) -> None:
 def answer(request: HttpRequest, key: str, render: Callable[[], HttpResponse]) -> HttpResponse:
     """Return the page that `render` makes, to a visitor the one that is kept of it, or 304.
 
-    `key`: the digest of all that visitors see on it. A page for one person is not kept: that of somebody who is signed
-    in, one with a message, one with the token of a form.
+    `key`: the digest of all that visitors see on it. A page for one person is not kept: for a signed-in member,
+    with a message, or with the token of a form.
     """
     if request.user.is_authenticated or len(get_messages(request)):
         return render()

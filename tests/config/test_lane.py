@@ -178,7 +178,7 @@ def test_over_https_the_answer_says_so(settings: Settings, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("_ada", "_without_django")
-def test_nobody_fills_memory_with_names_of_parameters() -> None:
+def test_unknown_names_of_parameters_take_no_memory() -> None:
     before = api._parts.cache_info().currsize
     for key in ({}, KEY):
         for number in range(3):
