@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,10 @@ from PIL import Image
 
 from imagehost import media
 from imagehost.examining import probing
-from imagehost.examining.prober import client, errors, images
+from imagehost.examining.prober import client, errors, images, videos
 from imagehost.media import FileFacts
 from tests.imagehost import media_corpus
-from tests.imagehost.media_corpus import Sample, pieces
+from tests.imagehost.media_corpus import Sample, pieces, real_images
 from tests.imagehost.media_corpus.sample import PLACE
 from tests.support import threads
 
@@ -64,6 +65,23 @@ def test_a_file_is_taken_as_what_it_is_and_gets_a_preview_of_its_shape(name: str
             shown = (640 * sample.width // max(shown), 640 * sample.height // max(shown))
         assert size_of(probing.render(upload, found.media_type)) == shown
     assert upload.read_bytes() == stripped
+
+
+def test_pillow_s_picture_is_freed_before_ffmpeg_draws_a_preview(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoders of both at once need more memory than a child has."""
+    pictures: list[weakref.ref[Image.Image]] = []
+
+    def too_large(image: Image.Image, longest_side: int) -> Image.Image:
+        pictures.append(weakref.ref(image))
+        raise MemoryError
+
+    def poster(*_: object) -> list[bool]:
+        return [picture() is None for picture in pictures]
+
+    monkeypatch.setattr(images, "_reduced", too_large)
+    monkeypatch.setattr(videos, "poster", poster)
+    content = real_images.encoded(media.WEBP, real_images.picture())
+    assert images.thumbnail(io.BytesIO(content), media.WEBP, 640) == [True]
 
 
 def test_the_delay_of_a_png_s_frame_counts_hundredths_where_it_names_no_unit() -> None:

@@ -46,19 +46,27 @@ def facts(file: BinaryIO, type_: MediaType) -> FileFacts:
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """Return the first frame: upright, in sRGB, perhaps with alpha, no side over `longest_side`. Raises as `facts`."""
+    """Return the first frame: upright, in sRGB, perhaps with alpha, no side over `longest_side`. Raises as `facts`.
+
+    FFmpeg needs less memory and is less strict than Pillow's decoders, but drops alpha.
+    """
     try:
-        with _opened(file, type_) as image:
-            image.draft("RGB", (longest_side, longest_side))  # a JPEG is decoded at a fraction of its size
-            turned = _UPRIGHT.get(_orientation(image))
-            picture = _reduced(image, longest_side)
-        picture.thumbnail((longest_side, longest_side))
-        picture = colours.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
-        return picture if turned is None else picture.transpose(turned)
+        return _drawn(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
         if not type_.demuxer:
             raise
-    return videos.poster(file, type_, longest_side)  # needs less memory and is less strict, but loses alpha
+    # Outside the `except` block, the exception no longer keeps the frames that hold Pillow's pictures in memory.
+    return videos.poster(file, type_, longest_side)
+
+
+def _drawn(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
+    with _opened(file, type_) as image:
+        image.draft("RGB", (longest_side, longest_side))  # a JPEG is decoded at a fraction of its size
+        turned = _UPRIGHT.get(_orientation(image))
+        picture = _reduced(image, longest_side)
+    picture.thumbnail((longest_side, longest_side))
+    picture = colours.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
+    return picture if turned is None else picture.transpose(turned)
 
 
 def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes | None:
