@@ -124,6 +124,9 @@ class Query:
         is_plain = text.isascii() and "%" not in text and "+" not in text and text.count("&") < MAX_PLAIN_PARAMETERS
         self._values = _plain(text) if is_plain else _decoded(text)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
     def single(self, name: str, default: str = "") -> str | None:
         """The value of a parameter, `default` without one, None where it is repeated: a bad value."""
         return self._values.get(name, default)
@@ -131,6 +134,16 @@ class Query:
     def names_of(self, value: str) -> tuple[str, ...]:
         """The parameters that have this value and are not repeated."""
         return tuple(compress(self._values, map(eq, self._values.values(), repeat(value))))
+
+
+def cut(text: str, name: str) -> tuple[str | None, str]:
+    """Cut a parameter out of a query string: return the first value of this name, and the rest. The value is None,
+    where there is none, or it has to be decoded."""
+    before, found, after = text.partition(f"{name}=")
+    value, _, rest = after.partition("&")
+    if not found or (before and before[-1] != "&") or not value.isascii() or "%" in value or "+" in value:
+        return None, text
+    return value, before + rest
 
 
 def _plain(text: str) -> dict[str, str | None]:

@@ -145,6 +145,25 @@ class UserRow(NamedTuple):
         return account
 
 
+class Form(NamedTuple):
+    """Which parts of a user are asked for, and what reads them. `by`: what kind of value names the user. `bits`: a bit
+    for each text that the statement shall read."""
+
+    by: str
+    parts: Parts
+    statement: Statement
+    bits: int
+
+    def of(self, value: str) -> Question:
+        """Return the question for the user whom `value` names. Raises ValueInvalid, and UserNotFound for a value that
+        no row can have."""
+        return self.of_key(_key(self.by, value))
+
+    def of_key(self, key: str | int) -> Question:
+        """`key`: as the table has it; a username in upper case."""
+        return Question(self.parts, self.statement, (key, self.bits) if self.bits else (key,))
+
+
 class Question(NamedTuple):
     """Which parts of which user are asked for, and what reads them."""
 
@@ -153,18 +172,24 @@ class Question(NamedTuple):
     values: tuple[str | int, ...]
 
 
-def question(by: str, value: str, parts: Parts) -> Question:
-    """Return the question for these parts of the user whom `value` names. Raises TypeInvalid, ValueInvalid, and
-    UserNotFound for a value that no row can have."""
-    return _question(by, _key(by, value), parts)
+@functools.lru_cache(maxsize=1_000)
+def form(by: str, parts: Parts) -> Form:
+    """Return the form of the questions for these parts. `by`: the kind of their values. Raises TypeInvalid."""
+    if by not in TYPES:
+        raise TypeInvalid
+    bits = sum(_BITS[include] for include in parts.texts)
+    is_of_alias = parts.is_alias_profile and by == "username"
+    # What is equal for any texts: a process has one statement for all of them.
+    alike = parts._replace(texts=(), is_alias_profile=is_of_alias)
+    return Form(by, parts, _statement(by, alike, has_texts=bits > 0), bits)
 
 
 def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
     """Return these parts of the visible user whom `value` names, from a fresh document. 1 query if it is fresh.
 
-    Raises what `question` raises, UserNotFound, ProfilePrivate.
+    Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
-    return answer_to(question(by, value, parts), now)
+    return answer_to(form(by, parts).of(value), now)
 
 
 def answer_to(asked: Question, now: datetime) -> UserRow:
@@ -188,12 +213,7 @@ def _shown(row: UserRow | None) -> UserRow:
 
 
 def _key(by: str, value: str) -> str | int:
-    """Return the value to look for in the table.
-
-    Raises TypeInvalid, ValueInvalid, and UserNotFound for a value that no row can have.
-    """
-    if by not in TYPES:
-        raise TypeInvalid
+    """Return the value to look for in the table. Raises ValueInvalid, and UserNotFound for one that no row can have."""
     if not 1 <= len(value) <= MAX_VALUE_LENGTH:
         raise ValueInvalid
     if by == "uid":
@@ -213,12 +233,7 @@ def _key(by: str, value: str) -> str | int:
 
 def read(by: str, key: str | int, parts: Parts, now: datetime) -> UserRow | None:
     """Return the parts of the user whom `key` names, or None. `by`: a type; a username in upper case. 1 query."""
-    return _read(_question(by, key, parts), now)
-
-
-def _question(by: str, key: str | int, parts: Parts) -> Question:
-    statement, bits = _prepared(by, parts)
-    return Question(parts, statement, (key, bits) if bits else (key,))
+    return _read(form(by, parts).of_key(key), now)
 
 
 def _read(asked: Question, now: datetime) -> UserRow | None:
@@ -231,15 +246,6 @@ def _read(asked: Question, now: datetime) -> UserRow | None:
     texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if asked.parts.texts else {}
     counters = row[8:14] if asked.parts.has_counters else _NONE
     return UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
-
-
-@functools.lru_cache(maxsize=1_000)
-def _prepared(by: str, parts: Parts) -> tuple[Statement, int]:
-    """Return the statement, and which texts it shall read."""
-    bits = sum(_BITS[include] for include in parts.texts)
-    is_of_alias = parts.is_alias_profile and by == "username"
-    # What is equal for any texts: a process has one statement for all of them.
-    return _statement(by, parts._replace(texts=(), is_alias_profile=is_of_alias), has_texts=bits > 0), bits
 
 
 @functools.cache

@@ -24,11 +24,12 @@ from infrastructure.requests.request_context import Prefetch
 from lookup import leaderboards, openapi
 from lookup.documents import registry, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
-from lookup.documents.resolve import Parts, Question
+from lookup.documents.resolve import Form, Parts, Question
 from lookup.errors import LimitInvalid, UserNotFound, ValueInvalid
 from lookup.models import Board
 
 ALIAS_PROFILE = "showAliasProfile"
+LONGEST_KEPT = 500  # characters of a query without its value; all its names and values have 250
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100
 AVATAR_CACHE_SECONDS = 300
 DEFAULT_AVATARS = 6
@@ -48,7 +49,7 @@ class LookupView(BusyView):
     is_read = True
 
     def asked(self, request: request_context.Request, **parameters: str) -> Asked:
-        """Return what the request asks for. Raises what `resolve.question` raises, and what `Request.query` does."""
+        """Return what the request asks for. Raises what `resolve.form` and `Form.of` raise, and what `Query` does."""
         raise NotImplementedError
 
     def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
@@ -67,17 +68,17 @@ class UserLookup(LookupView):
     permission = Permission.LOOKUP_USER
 
     def asked(self, request: request_context.Request, **parameters: str) -> Asked:
-        return _asked(request.query)
+        return _asked(request.meta.get("QUERY_STRING", ""))
 
     @openapi.user_lookup
     def get(self, request: request_context.Request) -> bytes:
         return _answer(request.asked or self.asked(request), request.now)
 
 
-def answer(query: request_context.Query, now: datetime) -> bytes:
+def answer(query: str, now: datetime) -> bytes:
     """Return the whole answer, from the texts of the read model. 1 query, 2 where it shows not all comments.
 
-    Raises what `resolve.answer` raises.
+    Raises what `resolve.answer` raises, and what `Query` does.
     """
     return _answer(_asked(query), now)
 
@@ -86,21 +87,31 @@ def _answer(asked: Asked, now: datetime) -> bytes:
     return b"{%b}" % resolve.body(resolve.answer_to(asked.question, now), asked.includes)
 
 
-def _asked(query: request_context.Query) -> Asked:
-    includes, parts = _parts(tuple(filter(_NAMES.__contains__, query.names_of("true"))))
-    return Asked(includes, resolve.question(query.single("type") or "", query.single("value") or "", parts))
-
-
-_NAMES = frozenset({*registry.INCLUDES, ALIAS_PROFILE})
+def _asked(text: str) -> Asked:
+    """Read a query. Of a client's queries often nothing but the value differs: what the rest asks for is kept."""
+    value, rest = request_context.cut(text, "value")
+    if value is not None and len(rest) <= LONGEST_KEPT and (known := _form(rest)) is not None:
+        return Asked(known[0], known[1].of(value))
+    query = request_context.Query(text)
+    includes, form = _read_form(query)
+    return Asked(includes, form.of(query.single("value") or ""))
 
 
 @functools.lru_cache(maxsize=1_000)
-def _parts(names: tuple[str, ...]) -> tuple[tuple[str, ...], Parts]:
-    """Return the includes in the order of the answer, and what they take. `names`: those of _NAMES that are true."""
+def _form(rest: str) -> tuple[tuple[str, ...], Form] | None:
+    """Return what a query without its value asks for; None where it has another value."""
+    query = request_context.Query(rest)
+    return None if "value" in query else _read_form(query)
+
+
+def _read_form(query: request_context.Query) -> tuple[tuple[str, ...], Form]:
+    """Return the includes in the order of the answer, and the form of the question. Raises TypeInvalid."""
+    names = query.names_of("true")
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
-    return includes, Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
+    parts = Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
+    return includes, resolve.form(query.single("type") or "", parts)
 
 
 class EarlierView(BusyView):
@@ -145,7 +156,7 @@ def earlier_answer(by: str, value: str) -> bytes:
 
 def _earlier_asked(by: str, value: str) -> Asked:
     try:
-        return Asked((), resolve.question(by, value, resolve.EARLIER))
+        return Asked((), resolve.form(by, resolve.EARLIER).of(value))
     except ValueInvalid:
         raise UserNotFound from None
 

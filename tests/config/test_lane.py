@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from pytest_django import Settings
 from accounts.models import Permission
 from config.web import lane, request_body, wsgi
 from config.web.door import ObservedRequest
+from infrastructure.requests.errors import ApiError
+from infrastructure.requests.request_context import Query
 from lookup.documents import registry
 from lookup.models import Profile
 from lookup.views import api
@@ -178,12 +181,37 @@ def test_over_https_the_answer_says_so(settings: Settings, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("_ada", "_without_django")
-def test_unknown_names_of_parameters_take_no_memory() -> None:
-    before = api._parts.cache_info().currsize
+def test_what_a_query_asks_for_is_kept_for_other_values_unless_it_is_long_or_has_no_key() -> None:
+    api._form.cache_clear()
     for key in ({}, KEY):
-        for number in range(3):
-            send(LOOKUP, f"type=username&value=ada&unknown{number}=true", **key)
-    assert api._parts.cache_info().currsize <= before + 1
+        for value in ("ada", "eve"):
+            send(LOOKUP, f"type=username&value={value}&views=true", **key)
+        send(LOOKUP, f"type=username&value=ada&{'u' * api.LONGEST_KEPT}=true", **key)
+    assert api._form.cache_info().currsize == 1
+
+
+@pytest.mark.parametrize(
+    "before", ["", "type=uid&", "type=uid&value=2&", "type=uid&evalue=2&", "type=%75id&views=true&", "&"]
+)
+@pytest.mark.parametrize(
+    "value", ["", "value", "value=", "value=7", "value=x", "value=%37", "value=+7", "value=7=", "value=\xe4"]
+)
+@pytest.mark.parametrize(
+    "after", ["", "&", "&type=uid", "&value=8", "&views=true&views=true&links=true", "&badges=tru%65"]
+)
+def test_a_query_is_read_alike_from_what_is_kept_and_whole(before: str, value: str, after: str) -> None:
+    def whole(text: str) -> object:
+        query = Query(text)
+        includes, form = api._read_form(query)
+        return includes, form.of(query.single("value") or "")
+
+    def outcome(read: Callable[[str], object]) -> object:
+        try:
+            return read(before + value + after)
+        except ApiError as error:
+            return type(error)
+
+    assert outcome(api._asked) == outcome(api._asked) == outcome(whole)
 
 
 @pytest.mark.usefixtures("_ada", "_without_django")

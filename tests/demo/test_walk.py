@@ -18,7 +18,6 @@ from accounts.models import JobRun, User
 from demo import image_files
 from demo.population import profile_pages
 from imagehost.examining import probing
-from infrastructure.requests import request_context
 from lookup import leaderboards
 from lookup.documents.registry import INCLUDES
 from lookup.models import Board
@@ -54,7 +53,7 @@ def values(demo_file: object) -> Values:
     """Everything that the demo answers."""
     found: Values = defaultdict(set)
     for user in User.objects.filter(public_api_access=True, is_active=True):
-        query = request_context.Query(urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")}))
+        query = urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")})
         answers = {
             "current": json.loads(api.answer(query, timezone.now())),
             "earlier": json.loads(api.earlier_answer("uid", str(user.uid))),

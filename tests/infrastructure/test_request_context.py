@@ -70,3 +70,23 @@ def test_a_parameter_has_its_value_or_none_where_it_is_repeated(text: str) -> No
 def test_the_parameters_that_have_a_value_are_named_in_their_order(text: str) -> None:
     alone = tuple(name for name, values in QueryDict(text).lists() if values == ["1"])
     assert request_context.Query(text).names_of("1") == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "rest"),
+    [
+        ("type=uid&value=7&views=true", "7", "type=uid&views=true"),
+        ("value=7&type=uid", "7", "type=uid"),
+        ("type=uid&value=7", "7", "type=uid&"),
+        ("value=&type=uid", "", "type=uid"),
+        ("value=a=b", "a=b", ""),
+        ("value=7&value=8", "7", "value=8"),
+        *(
+            (text, None, text)
+            for text in ("", "type=uid", "value", "evalue=7", "evalue=7&value=8", "value=%37", "value=a+b")
+        ),
+        ("value=\xe4", None, "value=\xe4"),
+    ],
+)
+def test_a_parameter_is_cut_out_of_a_query(text: str, value: str | None, rest: str) -> None:
+    assert request_context.cut(text, "value") == (value, rest)

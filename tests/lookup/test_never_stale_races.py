@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
-from infrastructure.requests import request_context
 from lookup.documents import document_checks, documents
 from lookup.views import api
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
@@ -28,7 +27,7 @@ def test_renderings_and_changes_at_once_leave_nothing_stale(operator: User) -> N
         elif number % 3 == 1:
             account_links.link(user=user, kind="CHAT", external_id=str(number), name="n", by=user)
         documents.rebuild_of(user.pk)
-        assert b"Busy" in api.answer(request_context.Query("type=username&value=busy"), timezone.now())
+        assert b"Busy" in api.answer("type=username&value=busy", timezone.now())
 
     together(4, act)
     found, row = answers.user("busy").body["user"], User.objects.get(pk=user.pk)

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.api_keys import uses
-from infrastructure.requests import request_context
 from lookup import leaderboards
 from lookup.documents import documents, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
@@ -103,7 +102,7 @@ def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
         columns = BASIC if include in {None, *DOCUMENT_COLUMNS} else BASIC + COUNTERS
         if include == "comments":
             columns = [*columns[:-1], "CASE WHEN f.comments BETWEEN 1 AND 100 THEN  END"]
-        query = request_context.Query("type=username&value=ada" + (f"&{include}=true" if include else ""))
+        query = "type=username&value=ada" + (f"&{include}=true" if include else "")
         first = statements.of(lambda query=query: api.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
         assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
         assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)

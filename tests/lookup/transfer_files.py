@@ -13,7 +13,6 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.models import UidCounter, User
-from infrastructure.requests import request_context
 from lookup.documents.registry import INCLUDES
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem
 from lookup.views import api
@@ -67,7 +66,7 @@ def refusal(text: str | bytes, directory: Path, *options: str) -> list[str]:
 def answer(user_id: str) -> bytes:
     """The lookup with all of its includes."""
     query = urlencode({"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")})
-    return api.answer(request_context.Query(query), timezone.now())
+    return api.answer(query, timezone.now())
 
 
 def looked_up(user_id: str) -> dict[str, Any]:
