@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -19,6 +18,10 @@ from tests.support import programs
 FOLDER = Path(__file__).with_name("results")
 TOP = 25
 RATE = 400  # samples a second
+CALLS = (
+    *("futex", "read", "write", "readv", "writev", "recvfrom", "sendto", "poll", "epoll_wait", "epoll_ctl"),
+    *("sched_yield", "madvise", "clock_nanosleep"),
+)
 _STATEMENTS = """
     SELECT calls, total_exec_time / calls * 1000, total_plan_time / calls * 1000, rows::float / calls,
         regexp_replace(query, '\\s+', ' ', 'g')
@@ -60,24 +63,31 @@ def write(bench: Bench, one: Running, what: Load) -> Path:
 
 
 def _system_calls(bench: Bench, one: Running, what: Load) -> list[str]:
-    """Run the load once more, slowly; return the system calls of the web process for each request, most first."""
-    table = bench.directory / "strace"
-    program = programs.found("strace")["strace"]
+    """Run the load once more; return what the web process calls and how often it is switched for each request.
+
+    The kernel counts. strace stops the process at each call, and its threads then wait for each other far more often.
+    """
+    table = bench.directory / "perf"
+    program = programs.found("perf")["perf"]
+    events = ",".join(["context-switches", *(f"syscalls:sys_enter_{name}" for name in CALLS)])
     watchers: list[subprocess.Popen[bytes]] = []
 
     def watch() -> None:
-        worker = memory.listener(one.pid, one.port)
-        command = [str(program), "-f", "-c", "-o", str(table), f"--attach={worker}"]
-        watchers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+        command = [str(program), "stat", "-x", ";", "-e", events, "-o", str(table)]
+        command += ["-p", str(memory.listener(one.pid, one.port)), "--timeout", str(int(what.seconds * 1000))]
+        watchers.append(subprocess.Popen(command, stderr=subprocess.PIPE))
 
     bench.forget_limits()
     answers = load.send(what, one.port, measuring=watch)
     for watcher in watchers:
-        watcher.send_signal(signal.SIGINT)
-        watcher.wait(timeout=60)
-    counts = {row[-1]: int(row[3]) for row in map(str.split, table.read_text().splitlines()[2:-2]) if len(row) > 4}
-    found = sorted(counts.items(), key=lambda call: -call[1])[:12]
-    return ["system calls a request", *(f"{count / answers.count:9.2f}  {name}" for name, count in found)]
+        _, complaint = watcher.communicate(timeout=60)
+        if watcher.returncode:
+            raise BenchError(f"perf: {complaint.decode()}")
+    rows = [line.split(";") for line in table.read_text().splitlines() if ";" in line]
+    found = sorted(
+        (float(count) / answers.count, event.removeprefix("syscalls:sys_enter_")) for count, _, event, *_ in rows
+    )
+    return ["system calls a request", *(f"{count:9.2f}  {event}" for count, event in reversed(found))]
 
 
 def text(raw: str, statements: list[tuple[Any, ...]], requests: int) -> str:

@@ -18,7 +18,7 @@ PACKAGES = {  # Debian's, by program
     "pgbouncer": "pgbouncer",
     "php": "php-cli",
     "gofmt": "golang-go",
-    "strace": "strace",
+    "perf": "linux-perf",
 }
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 # Packages of the development lock that bring programs, with the folder in which they lie.
