@@ -52,8 +52,11 @@ class Connection(psycopg.Connection[Any]):
         except errors._WaitTimeout:
             raise self._given_up() from None
 
-    def result(self) -> PGresult:
-        """Return the last result of what was sent by hand. Raises NoAnswer after the deadline."""
+    def result(self, *, may_have_come: bool = False) -> PGresult:
+        """Return the last result of what was sent by hand. Raises NoAnswer after the deadline.
+
+        `may_have_come`: it was sent a while ago, and is looked for before it is waited for.
+        """
         server = self.pgconn
         last: PGresult | None = None
         if server.flush():  # of a large value a part was sent
@@ -61,8 +64,9 @@ class Connection(psycopg.Connection[Any]):
             return results[-1]
         milliseconds = None if deadline is None else deadline * 1000
         while True:
-            if not self._arrivals.poll(milliseconds):
+            if not may_have_come and not self._arrivals.poll(milliseconds):
                 raise self._given_up()
+            may_have_come = False
             server.consume_input()
             while not server.is_busy():
                 result = server.get_result()
@@ -76,7 +80,7 @@ class Connection(psycopg.Connection[Any]):
     def drop_ahead(self) -> PGresult:
         """Return the result of the statement that was sent ahead; libpq then takes the next one. Raises as `result`."""
         self.ahead = None
-        return self.result()
+        return self.result(may_have_come=True)
 
     def has_news(self) -> bool:
         """Return whether the server has sent anything since the last result, such as its end. No round trip."""
