@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from accounts.models import LinkedAccount, User
 from tests.factories.accounts import LinkedAccountFactory
@@ -24,6 +25,7 @@ from tests.oidc_provider.protocol import (
     code_for,
     userinfo,
 )
+from tests.support import redis_commands
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 # A transaction inside that of the test is a savepoint.
@@ -176,3 +178,26 @@ def test_a_failed_client_authentication_is_one_statement(app: App) -> None:
     assert _statements(lambda: app.exchange("unknown", client_secret="wrong")) == ["SELECT application"]
     assert _statements(lambda: app.refresh("unknown", client_secret="wrong")) == ["SELECT application"]
     assert _statements(lambda: app.revoke("unknown", client_secret="wrong")) == ["SELECT application"]
+
+
+def test_each_request_to_the_protocol_is_one_round_trip_to_redis(
+    app: App, browser: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of its limit, which is in the process without Redis. Discovery has no limit."""
+    tokens, code = app.sign_in(browser), code_for(browser, app.application, scope=EVERY_SCOPE, prompt="consent")
+    commands = redis_commands.noted(monkeypatch)
+    limited = (
+        lambda: app.exchange(code),
+        lambda: userinfo(tokens["access_token"]),
+        lambda: app.introspect(tokens["access_token"]),
+        lambda: app.refresh(tokens["refresh_token"]),
+        lambda: app.revoke(tokens["access_token"]),
+        lambda: app.exchange("unknown", client_secret="wrong"),
+        lambda: Client().get(KEY_SET),
+    )
+    for act in limited:
+        act()
+        assert commands == (["EVALSHA"] if settings.REDIS_URL else [])
+        commands.clear()
+    Client().get(DISCOVERY)
+    assert commands == []
