@@ -7,7 +7,7 @@ import logging
 import re
 from dataclasses import dataclass
 
-from django.core.paginator import InvalidPage, Paginator
+from django.core.paginator import InvalidPage, Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -17,8 +17,9 @@ from accounts import rate_limits
 from accounts.http import single_parameter
 from infrastructure import limits, text_rules
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import content_security, request_context
+from infrastructure.requests import content_security, kept_html, request_context
 from lookup import leaderboards
+from lookup.leaderboards import PlaceRow
 from lookup.models import Board
 from lookup.page import url_policy
 from lookup.page.people import BOARDS, Person, person, place
@@ -66,24 +67,30 @@ def show_board(request: HttpRequest, board: str) -> HttpResponse:
     if board not in Board.values:
         raise Http404
     shown = Board(board)
-    rows = enumerate(leaderboards.places(shown, MAX_LIMIT), start=1)
-    places = Paginator([place(shown, rank, row) for rank, row in rows], AT_ONCE)
+    places = Paginator([*enumerate(leaderboards.places(shown, MAX_LIMIT), start=1)], AT_ONCE)
     try:
         page = places.page(single_parameter(request.GET, "page", "1") or "")
     except InvalidPage:
         raise Http404 from None
-    tabs = [
-        {"url": f"/leaderboard/{key}", "text": words.title, "current": "page" if key is shown else ""}
-        for key, words in BOARDS.items()
-    ]
-    known = {"board": BOARDS[shown], "key": shown.value, "page": page, "tabs": tabs, "docs": f"leaderboards/{shown}"}
-    response = _with_policy(render(request, "lookup/leaderboard.html", known))
+    key = kept_html.digest("leaderboard", shown, page.number, places.num_pages, page.object_list)
+    response = _with_policy(kept_html.answer(request, key, lambda: _board(request, shown, page)))
     patch_vary_headers(response, ["Cookie"])
     if request.user.is_authenticated:  # their name is in the header of the page
         patch_cache_control(response, private=True, no_cache=True)
     else:
         patch_cache_control(response, public=True, max_age=CACHE_SECONDS)
     return response
+
+
+def _board(request: HttpRequest, board: Board, page: Page[tuple[int, PlaceRow]]) -> HttpResponse:
+    """Render a page of the board from its ranks and rows."""
+    tabs = [
+        {"url": f"/leaderboard/{key}", "text": words.title, "current": "page" if key is board else ""}
+        for key, words in BOARDS.items()
+    ]
+    places = [place(board, rank, row) for rank, row in page.object_list]
+    known = {"board": BOARDS[board], "key": board.value, "page": page, "places": places, "tabs": tabs}
+    return render(request, "lookup/leaderboard.html", {**known, "docs": f"leaderboards/{board}"})
 
 
 def _with_policy(response: HttpResponse) -> HttpResponse:

@@ -117,3 +117,23 @@ def test_a_cache_keeps_the_page_of_visitors_and_no_other(people: list[User], cli
 
 def test_a_page_reads_one_row_set(people: list[User]) -> None:
     assert len(statements.of(lambda: Client().get("/leaderboard/views?page=2"))) == 1
+
+
+def test_a_kept_page_shows_each_change_at_once(people: list[User]) -> None:
+    before, again = (Client().get("/leaderboard/views") for _ in range(2))
+    assert (before.content, before["ETag"]) == (again.content, again["ETag"])
+    assert Client().get("/leaderboard/views", headers={"if-none-match": before["ETag"]}).status_code == 304
+    profiles.change(profile=main_profile(people[0]), values={"display_name": "Renamed"}, by=people[0])
+    assert places("/leaderboard/views")[0][1] == "Renamed"
+    bans.ban(user=people[0], by=None, reason="x")
+    assert [place[:2] for place in places("/leaderboard/views")[:2]] == [("1", "P2"), ("2", "P3")]
+    UserDocument.objects.filter(user=people[9]).update(views=1000)
+    leaderboards.rank()
+    assert places("/leaderboard/views")[0][1:] == ("P10", "/P10", "1,000 views", "Up 9 ranks")
+
+
+def test_a_kept_page_is_no_page_of_who_is_signed_in(people: list[User], client: Client) -> None:
+    client.force_login(people[0])
+    for browser, is_theirs in ((Client(), False), (client, True), (Client(), False)):
+        answer = browser.get("/leaderboard/views")
+        assert (b"Sign out" in answer.content, answer.has_header("ETag")) == (is_theirs, not is_theirs)
