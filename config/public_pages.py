@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
+from config import version
 from config.env import Document
 from config.operations import readiness
 
@@ -95,7 +96,7 @@ def text_of(document: Document) -> SafeString:
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
     """Show what works, without session, user or database: any of them may be what does not."""
-    response = render(request, "status.html", {"status": current_status()})
+    response = render(request, "status.html", {"status": current_status(), "version": version()})
     response.headers["Cache-Control"] = "no-store"
     return response
 

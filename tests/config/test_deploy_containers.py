@@ -86,7 +86,7 @@ def test_the_image_holds_the_apps_and_nothing_that_is_for_trying_them() -> None:
     assert first == "*"
     assert {line.removeprefix("!") for line in kept if line.startswith("!")} == {
         *("accounts", "config", "dashboard", "imagehost", "infrastructure", "lookup", "oidc_provider", "presence"),
-        *("static", "templates", "manage.py", "requirements.lock", "requirements-observability.lock"),
+        *("static", "templates", "manage.py", "pyproject.toml", "requirements.lock", "requirements-observability.lock"),
     }
 
 

@@ -6,6 +6,7 @@ import re
 import stat
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,14 @@ def _run(arguments: list[str], environment: dict[str, str], directory: Path) -> 
 def test_a_production_start_with_everything_set_keeps_nothing_on_disk(tmp_path: Path) -> None:
     run = _settings_with(PRODUCTION, tmp_path)
     assert (run.returncode, run.stdout, list(tmp_path.iterdir())) == (0, "False\n", [])
+
+
+def test_the_version_is_that_of_the_release(tmp_path: Path) -> None:
+    run = _run(["manage.py", "version"], {}, tmp_path)
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert (run.returncode, run.stdout) == (0, f"{project['version']}\n")
+    assert f"\n## {project['version']} (" in (root / "CHANGELOG.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "SIGNING_KEY_ENCRYPTION_KEYS"])

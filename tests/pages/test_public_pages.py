@@ -14,7 +14,7 @@ from pytest_django import Settings
 from time_machine import travel
 
 from accounts.models.names import RESERVED_NAMES
-from config import public_pages
+from config import public_pages, version
 from config.env import Document, document
 from config.operations import readiness
 from config.operations.readiness import Part
@@ -161,6 +161,7 @@ def test_the_status_says_what_works_and_nothing_of_its_parts(
     page = answered(monkeypatch, client)
     assert set(rows_of(page).values()) == {"Working"}
     assert "Everything works." in page.text_content()
+    assert f"Version {version()}." in page.text_content()
 
     page = answered(monkeypatch, client, files="FILES_DIR cannot be written", presence="stale: last write 9 s ago")
     assert {name for name, state in rows_of(page).items() if state == "Not working"} == {"Image host", "Live presence"}
