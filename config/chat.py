@@ -53,12 +53,12 @@ class Scrobbler:
     authorize_url: str
 
 
-def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, Scrobbler]:
-    """Return simulated ones in the embedded default, unless CHAT_GUILD_ID names a real server, or there is no port."""
+def options(var_dir: Path, *, has_demo: bool, web_port: int) -> tuple[Chat, Scrobbler]:
+    """Return simulated ones where the demo simulates them, unless CHAT_GUILD_ID names a real server, or there is no port."""
     guild_id = env.text("CHAT_GUILD_ID", "")
     if guild_id and not (guild_id.isascii() and guild_id.isdigit() and 17 <= len(guild_id) <= 19):
         raise ImproperlyConfigured(f"CHAT_GUILD_ID must be the chat server's id, 17 to 19 digits; it is {guild_id!r}.")
-    port = _simulator_port(web_port) if is_embedded and not guild_id else 0
+    port = _simulator_port(web_port) if has_demo and not guild_id else 0
     if port:
         return _simulated(var_dir, port)
     bot_token = env.text("CHAT_BOT_TOKEN", "")

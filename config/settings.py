@@ -303,7 +303,7 @@ CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
 VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
-CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
+CHAT, SCROBBLER = chat.options(VAR_DIR, has_demo=EMBEDDED and DEMO, web_port=PORT)
 # Event streams that one process holds open. Only `config.web.wsgi` would keep a thread for each.
 PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 500 if EMBEDDED else 0)
 PRESENCE_STREAMS_PER_KEY = 5

@@ -20,19 +20,19 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_the_embedded_default_has_a_simulated_platform_beside_the_web(
     environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found, scrobbler = chat.options(tmp_path, is_embedded=True, web_port=8000)
+    found, scrobbler = chat.options(tmp_path, has_demo=True, web_port=8000)
     assert (found.simulator_port, found.api_url) == (8001, "http://127.0.0.1:8001/api/v10")
     assert (found.guild_id, scrobbler.api_url) == (chat.SIMULATED_GUILD, "http://127.0.0.1:8001/scrobbler/2.0/")
-    assert found == chat.options(tmp_path, is_embedded=True, web_port=8000)[0]  # its token is kept
+    assert found == chat.options(tmp_path, has_demo=True, web_port=8000)[0]  # its token is kept
     environment.setenv("CHAT_SIMULATOR_PORT", "9000")
-    assert chat.options(tmp_path, is_embedded=True, web_port=8000)[0].simulator_port == 9000
+    assert chat.options(tmp_path, has_demo=True, web_port=8000)[0].simulator_port == 9000
 
 
-@pytest.mark.parametrize("is_embedded", [True, False])
-def test_a_named_chat_server_is_a_real_one(environment: pytest.MonkeyPatch, tmp_path: Path, is_embedded: bool) -> None:
+@pytest.mark.parametrize("has_demo", [True, False])
+def test_a_named_chat_server_is_a_real_one(environment: pytest.MonkeyPatch, tmp_path: Path, has_demo: bool) -> None:
     for name, value in GUILD.items():
         environment.setenv(name, value)
-    found, _ = chat.options(tmp_path, is_embedded=is_embedded, web_port=8000)
+    found, _ = chat.options(tmp_path, has_demo=has_demo, web_port=8000)
     assert (found.simulator_port, found.api_url) == (0, "https://discord.com/api/v10")
     assert (found.guild_id, found.bot_token) == tuple(GUILD.values())
 
@@ -42,18 +42,18 @@ def test_the_simulated_platform_has_a_port_or_is_not_there(
     environment: pytest.MonkeyPatch, tmp_path: Path, web_port: int, said: str, port: int
 ) -> None:
     environment.setenv("CHAT_SIMULATOR_PORT", said)
-    found, scrobbler = chat.options(tmp_path, is_embedded=True, web_port=web_port)
+    found, scrobbler = chat.options(tmp_path, has_demo=True, web_port=web_port)
     assert (found.simulator_port, bool(found.guild_id), bool(scrobbler.api_key)) == (port, bool(port), bool(port))
 
 
 def test_a_port_below_none_is_refused(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
     environment.setenv("CHAT_SIMULATOR_PORT", "-5")
     with pytest.raises(ImproperlyConfigured, match="must be a port, or 0 for none"):
-        chat.options(tmp_path, is_embedded=True, web_port=8000)
+        chat.options(tmp_path, has_demo=True, web_port=8000)
 
 
 def test_production_without_a_chat_server_has_no_presence(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found, scrobbler = chat.options(tmp_path, is_embedded=False, web_port=8000)
+    found, scrobbler = chat.options(tmp_path, has_demo=False, web_port=8000)
     assert (found.guild_id, found.bot_token, found.simulator_port, scrobbler.api_key) == ("", "", 0, "")
 
 
@@ -82,5 +82,5 @@ def test_what_cannot_be_used_is_said(
         environment.setenv(known, good)
     environment.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=sentence) as refused:
-        chat.options(tmp_path, is_embedded=False, web_port=8000)
+        chat.options(tmp_path, has_demo=False, web_port=8000)
     assert "a-secret" not in str(refused.value)

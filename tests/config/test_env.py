@@ -211,6 +211,13 @@ def test_redis_cluster_is_refused(tmp_path: Path) -> None:
     assert _settings_with({**PRODUCTION, "REDIS_CLUSTER": "0"}, tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(("demo", "simulated"), [("1", True), ("0", False)])
+def test_only_the_demo_simulates_a_chat_platform(tmp_path: Path, demo: str, simulated: bool) -> None:
+    print_it = "from config import settings; print(bool(settings.CHAT.simulator_port), bool(settings.CHAT.guild_id))"
+    run = _run(["-c", print_it], {"DEMO": demo}, tmp_path)
+    assert (run.returncode, run.stdout) == (0, f"{simulated} {simulated}\n")
+
+
 def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -> None:
     runs = [_settings_with({}, tmp_path / "var") for _ in range(2)]
     assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2

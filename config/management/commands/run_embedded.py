@@ -211,7 +211,7 @@ def _other_programs() -> list[Program]:
     """Return the programs of the service besides the web server."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     names = ["run_jobs"]
-    if settings.CHAT.simulator_port and apps.is_installed("demo"):
+    if settings.CHAT.simulator_port:
         names.append("simulate_chat_platform")
     if settings.CHAT.guild_id:
         names.append("run_presence_gateway")
