@@ -187,7 +187,7 @@ def test_a_banned_demo_owner_does_not_stop_the_service(
 def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     settings: Any, entry: Entry, directory: Path, called: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings.CHAT, _ = chat.options(directory, is_embedded=True, web_port=40_000)
+    settings.CHAT, _ = chat.options(directory, has_demo=True, web_port=40_000)
     settings.STATIC_ROOT = directory / "static"
     settings.STATIC_ROOT.mkdir()
     call_command("run_embedded")
