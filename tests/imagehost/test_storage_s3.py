@@ -1,5 +1,6 @@
 """What S3 gets with each object, and the links to it; S3 that refuses, dies or falls silent is StorageFailed."""
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -86,6 +87,30 @@ def test_an_object_is_one_put_without_chunks(upload: Path) -> None:
     finally:
         bucket.client.meta.events.unregister("before-send.s3", look)
     assert sent == [("PUT", {"content-length"})]
+
+
+def test_a_forked_process_has_connections_of_its_own() -> None:
+    """The embedded default stores its demo data, then forks its programs."""
+    connections: list[int] = []
+
+    def watch(count: int) -> bool:
+        connections.append(threading.get_ident())  # a thread for each connection
+        return True
+
+    with (
+        relaying(_port(server()), upward=watch) as port,
+        own_s3_storage(_at(port), bucket_name=fresh_s3_storage().bucket_name) as bucket,
+    ):
+        bucket.keep_bytes("files/1/parent.png", b"x", mime="image/png")
+        child = os.fork()
+        if child == 0:
+            try:
+                bucket.keep_bytes("files/1/child.png", b"x", mime="image/png")
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert {entry.key for entry in bucket.entries("files/")} == {"files/1/parent.png", "files/1/child.png"}
+    assert len(set(connections)) == 2
 
 
 def test_entries_go_on_after_the_first_page() -> None:

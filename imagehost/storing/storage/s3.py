@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -64,6 +65,12 @@ class S3Storage(StockS3Storage):
             max_pool_connections=50,
         )
         self.client_config = ours.merge(self.client_config)
+        self._begin()
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Start without a client. Two processes that write to one connection mix their requests, and a forked process
+        may have copied a held lock."""
         self._client: S3Client | None = None
         self._client_lock = threading.Lock()
 
