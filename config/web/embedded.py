@@ -185,10 +185,11 @@ def _at_pace(send: Send) -> Send:
 
 def _environ(scope: Scope) -> dict[str, Any]:
     """WSGI's, without the body. Headers with an underscore are dropped: they would look like those with a hyphen."""
+    path: bytes = scope["raw_path"]
     environ: dict[str, Any] = {
         **_CONSTANT,
         "REQUEST_METHOD": scope["method"],
-        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "PATH_INFO": (unquote_to_bytes(path) if b"%" in path else path).decode("latin-1"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
         "SERVER_NAME": scope["server"][0],

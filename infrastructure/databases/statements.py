@@ -39,9 +39,7 @@ if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of
 
 Value = str | int | datetime | None
 Row = tuple[Any, ...]  # of the kinds that the statement's `columns` name
-Convert = Callable[[Any], Any]  # from what a driver gives
-ReadRow = Callable[[Callable[[int, int], bytes | None], int], Row]
-Converters = tuple[tuple[int, Convert], ...]  # by the number of the column
+ReadRow = Callable[..., Row]  # from what a driver gives
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
 _NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: lost (PgBouncer, DISCARD), or a migration changed its columns
@@ -87,9 +85,8 @@ class Statement:
         self._sqlite = _NUMBERED.sub(r"?\1", sql)
         self._django = _NUMBERED.sub("%s", sql.replace("%", "%%"))
         self._order = [int(number) - 1 for number in _NUMBERED.findall(sql)]
-        self._row = _row_function(columns)
-        self._from_sqlite = _converters(columns, _FROM_SQLITE)
-        self._from_driver = _converters(columns, _FROM_DRIVER)
+        self._columns = columns
+        self._row = _row_function(columns, connection.vendor)
         self._is_read = is_read
 
     def one(self, *values: Value) -> Row | None:
@@ -119,13 +116,13 @@ class Statement:
             return [read(get, row) for row in range(result.ntuples)]
         with database.wrap_database_errors:
             found = database.connection.execute(self._sqlite, _adapted(values)).fetchall()
-        return [_converted(row, self._from_sqlite) for row in found]
+        return list(map(self._row, found))
 
     def _through_django(self, values: Sequence[Value]) -> list[Row]:
         adapted = _adapted(values)
         with connection.cursor() as cursor:
             cursor.execute(self._django, [adapted[index] for index in self._order])
-            return [_converted(row, self._from_driver) for row in cursor.fetchall()]
+            return list(map(_row_function(self._columns, _CURSOR), cursor.fetchall()))
 
     def _through_libpq(self, database: BaseDatabaseWrapper, values: Sequence[Value]) -> pq.abc.PGresult:
         try:
@@ -254,20 +251,6 @@ def _adapted(values: Sequence[Value]) -> Sequence[Any]:
     ]
 
 
-def _converters(columns: str, of_kinds: dict[str, Convert]) -> Converters:
-    """Return what converts the columns of the kinds in `of_kinds`."""
-    return tuple((at, of_kinds[kind]) for at, kind in enumerate(columns) if kind in of_kinds)
-
-
-def _converted(row: Sequence[Any], converters: Converters) -> Row:
-    """Return the cells of `row` as the statement's kinds. Any: what a driver gives."""
-    cells = list(row)
-    for at, convert in converters:
-        if (value := cells[at]) is not None:
-            cells[at] = convert(value)
-    return tuple(cells)
-
-
 def _timestamp(value: bytes | str | datetime) -> datetime:
     """Return a timestamp with its time zone, which SQLite leaves out."""
     if isinstance(value, bytes):
@@ -277,30 +260,36 @@ def _timestamp(value: bytes | str | datetime) -> datetime:
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
-# From the text of a value to the value, as source.
+# From what a driver gives to the value, by kind, as source. Other kinds are what it gives.
+_GIVEN = "None if (v := {given}) is None else "
 _FROM_TEXT = {
-    "t": "{text}",
-    "s": "None if (v := {text}) is None else v.decode()",
-    "i": "None if (v := {text}) is None else int(v)",
-    "b": "None if (v := {text}) is None else v == b't'",
-    "d": "None if (v := {text}) is None else timestamp(v)",
+    "s": f"{_GIVEN}v.decode()",
+    "i": f"{_GIVEN}int(v)",
+    "b": f"{_GIVEN}v == b't'",
+    "d": f"{_GIVEN}timestamp(v)",
+}
+_FROM_SQLITE = {"t": f"{_GIVEN}v.encode()", "b": f"{_GIVEN}bool(v)", "d": f"{_GIVEN}timestamp(v)"}
+_CURSOR = "cursor"  # of Django, in place of the vendor
+_DRIVERS = {  # parameters of the function, what a column is given by, and the kinds
+    "postgresql": ("get, row", "get(row, {at})", _FROM_TEXT),
+    "sqlite": ("row", "row[{at}]", _FROM_SQLITE),
+    _CURSOR: ("row", "row[{at}]", {**_FROM_SQLITE, "s": f"{_GIVEN}str(v)", "i": f"{_GIVEN}int(v)"}),
 }
 
 
 @functools.cache
-def _row_function(columns: str) -> ReadRow:
-    """Return a function from `get_value` of a result of libpq and a row's number to the row.
+def _row_function(columns: str, driver: str) -> ReadRow:
+    """Return a function to the row from that of a driver; from `get_value` of a result of libpq and a row's number.
 
     A function for each kind of row takes a third of the time of a list of converters: every lookup reads up to 28
     values.
     """
-    cells = "".join(_FROM_TEXT[kind].format(text=f"get(row, {at})") + ", " for at, kind in enumerate(columns))
-    source = f"lambda get, row: ({cells})"
+    parameters, given, kinds = _DRIVERS[driver]
+    cells = "".join(
+        kinds.get(kind, "{given}").format(given=given.format(at=at)) + ", " for at, kind in enumerate(columns)
+    )
+    source = f"lambda {parameters}: ({cells})"
     return cast("ReadRow", eval(source, {"timestamp": _timestamp}))  # noqa: S307 - made of the lines above alone
-
-
-_FROM_SQLITE: dict[str, Convert] = {"t": str.encode, "b": bool, "d": _timestamp}
-_FROM_DRIVER: dict[str, Convert] = {**_FROM_SQLITE, "s": str, "i": int}
 
 
 # --- Many rows as one value: as a parameter, since thousands of placeholders take longer to read than the rows to
