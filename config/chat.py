@@ -54,7 +54,7 @@ class Scrobbler:
 
 
 def options(var_dir: Path, *, has_demo: bool, web_port: int) -> tuple[Chat, Scrobbler]:
-    """Return simulated ones where the demo simulates them, unless CHAT_GUILD_ID names a real server, or there is no port."""
+    """Return the simulated ones of the demo, unless CHAT_GUILD_ID names a real server, or there is no port."""
     guild_id = env.text("CHAT_GUILD_ID", "")
     if guild_id and not (guild_id.isascii() and guild_id.isdigit() and 17 <= len(guild_id) <= 19):
         raise ImproperlyConfigured(f"CHAT_GUILD_ID must be the chat server's id, 17 to 19 digits; it is {guild_id!r}.")
