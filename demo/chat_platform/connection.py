@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 import zlib
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import WSMessage, WSMsgType, web
@@ -19,6 +21,26 @@ LARGEST = 64 * 1024  # bytes that a client may send at once
 PATIENCE = 2.0  # seconds for a client to take what is left, and then to answer a close
 
 DECODE_ERROR, RATE_LIMITED = 4002, 4008
+
+_Compress = Callable[[bytes], bytes]
+"""Append a text to the stream of a connection, and return the bytes with which the client can read all of it."""
+
+
+def _zlib() -> _Compress:
+    stream = zlib.compressobj(1)
+    return lambda text: stream.compress(text) + stream.flush(zlib.Z_SYNC_FLUSH)
+
+
+COMPRESSIONS: dict[str, Callable[[], _Compress]] = {"zlib-stream": _zlib}
+"""What a client may ask for, beside no compression. hikari asks for zstd where its Python has it."""
+if sys.version_info >= (3, 14):
+    from compression import zstd
+
+    def _zstd() -> _Compress:
+        stream = zstd.ZstdCompressor(level=1)
+        return lambda text: stream.compress(text, mode=stream.FLUSH_BLOCK)
+
+    COMPRESSIONS["zstd-stream"] = _zstd
 
 
 class Closed(Exception):
@@ -38,7 +60,8 @@ class Connection:
         self.socket = web.WebSocketResponse(max_msg_size=LARGEST, compress=False, timeout=PATIENCE)
         self._request, self._silence = request, silence
         self._outgoing: asyncio.Queue[str] = asyncio.Queue()
-        self._deflate = zlib.compressobj(1) if request.query.get("compress") == "zlib-stream" else None
+        begin = COMPRESSIONS.get(request.query.get("compress", ""))
+        self._compress = None if begin is None else begin()
         self._came_in_at: deque[float] = deque(maxlen=SENDS)
         self._closing = asyncio.Lock()
         self._is_open = True
@@ -59,15 +82,14 @@ class Connection:
             await asyncio.sleep(0.002)
 
     async def _write(self) -> None:
-        """Write one zlib stream for the whole connection, flushed after each text."""
+        """Write one compressed stream for the whole connection, flushed after each text."""
         with contextlib.suppress(ConnectionError):
             while True:
                 text = await self._outgoing.get()
-                if self._deflate is None:
+                if self._compress is None:
                     await self.socket.send_str(text)
                 else:
-                    data = self._deflate.compress(text.encode()) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
-                    await self.socket.send_bytes(data)
+                    await self.socket.send_bytes(self._compress(text.encode()))
 
     async def receive(self) -> Json | None:
         """Return the next object; None: the connection has ended. A silent one is cut.

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from demo import invented
 from demo.chat_platform import shapes
-from demo.chat_platform.connection import DECODE_ERROR, Closed, Connection
+from demo.chat_platform.connection import COMPRESSIONS, DECODE_ERROR, Closed, Connection
 from demo.chat_platform.sessions import GUILD_MEMBERS, GUILD_PRESENCES, KNOWN, PRIVILEGED, Session
 from demo.chat_platform.shapes import Json, Member
 from demo.chat_platform.world import World
@@ -182,7 +182,7 @@ class Gateway:
             conversation.connection.send(text)
 
     def garble(self) -> None:
-        """Send every connection a frame that is no part of its zlib stream."""
+        """Send every connection a frame that is no part of its compressed stream."""
         for conversation in self.conversations:
             self.start(conversation.connection.socket.send_bytes(b"\x01garbage\x00\x00\xff\xff"))
 
@@ -236,8 +236,8 @@ class Conversation:
         query = self.connection.query
         if query.get("v", str(VERSION)) != str(VERSION):
             raise Closed(INVALID_VERSION, "Invalid API version.")
-        if query.get("encoding", "json") != "json" or query.get("compress", "zlib-stream") != "zlib-stream":
-            raise Closed(DECODE_ERROR, "Only JSON is spoken here, plain or as a zlib stream.")
+        if query.get("encoding", "json") != "json" or query.get("compress", "zlib-stream") not in COMPRESSIONS:
+            raise Closed(DECODE_ERROR, f"Only JSON is spoken here, plain or as one of {', '.join(COMPRESSIONS)}.")
         self.connection.send_op(10, {"heartbeat_interval": round(self.gateway.heartbeat_interval * 1000), "_trace": []})
 
     def _take(self, message: Json) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import random
+import sys
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,8 +42,13 @@ CLOSING = 1.5
 FEW_IDENTIFIES = 100  # of the platform's 1000 new sessions a day
 # The library's names of its tasks: of a shard, and of one connection.
 _KEEP_ALIVE, _CONNECTION = "keep alive (shard", ("heartbeat (shard", "poll events (shard")
+_ZSTD_ERRORS: tuple[type[Exception], ...] = ()  # hikari asks for zstd instead of zlib where its Python has it
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError
+
+    _ZSTD_ERRORS = (ZstdError,)
 # Errors that may end a connection; some come from the library's own code.
-_ENDS = (
+_ENDS: tuple[type[Exception], ...] = (
     errors.HikariError,
     aiohttp.ClientError,
     ArithmeticError,
@@ -54,6 +60,7 @@ _ENDS = (
     TypeError,
     ValueError,
     zlib.error,
+    *_ZSTD_ERRORS,
 )
 
 logger = logging.getLogger(__name__)
