@@ -454,7 +454,7 @@ class _ApiReceiver(_Receiver):
         except MultiPartParserError as error:
             sentence = _OF_THE_PARSER.get(str(error), UNREADABLE)
             return NoFile(sentence) if sentence == CUT_OFF else self._no_file(meta, sentence)
-        except (SuspiciousOperation, TypeError):  # TypeError: Python's, for both `filename*` and `filename*1`
+        except (SuspiciousOperation, TypeError):  # TypeError: before Python 3.14, for both `filename*` and `filename*1`
             logger.info("The form of an upload cannot be read.", exc_info=True)
             return NoFile(UNREADABLE)
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from http.cookies import SimpleCookie
 
 import lxml.html
 import pytest
@@ -327,10 +328,12 @@ def test_the_answer_to_the_app_drops_the_cookie(browser: Client, app: App, decis
 
 
 @pytest.mark.parametrize("value", ["", "x", "\x00", "x" * 5_000, "W1siaHR0cHM6Il0sIiJd:1:x"])
-def test_a_cookie_that_we_did_not_sign_says_nothing(client: Client, db: None, value: str) -> None:
-    client.cookies["waiting_apps"] = value
-    assert _hint(client) == ""
-    assert "form-action 'self';" in client.get("/accounts/login/")["Content-Security-Policy"]
+def test_a_cookie_that_we_did_not_sign_says_nothing(db: None, value: str) -> None:
+    """Sent as a header, for Python's cookies refuse NUL from 3.14 on."""
+    _, coded = SimpleCookie().value_encode(value)
+    visitor = Client(headers={"cookie": f"waiting_apps={coded}"})
+    assert _hint(visitor) == ""
+    assert "form-action 'self';" in visitor.get("/accounts/login/")["Content-Security-Policy"]
 
 
 def test_the_five_newest_apps_are_named_each_once(app: App) -> None:
