@@ -19,17 +19,22 @@ _MOST_IN_TEXT = 5  # more of one word in one section do not make it a better ans
 _FILLERS = frozenset("a an and can do does for how i in is my of on or the to what with".split())
 # What readers search for, and the word of the pages, both as stems.
 _SYNONYMS = {
+    "backoff": ("retri",),
     "delet": ("remov", "revok"),
+    "idempot": ("twice",),
     "invalid": ("revok",),
+    "jwt": ("id_token",),
     "login": ("sign-in", "sign"),
     "logout": ("session",),
+    "page": ("pagin",),
     "pagin": ("offset",),
-    "paging": ("offset",),
     "pictur": ("imag",),
     "regener": ("reset", "rotat"),
     "renew": ("refresh",),
     "rotat": ("reset",),
     "throttl": ("limit",),
+    "token": ("id_token",),
+    "valid": ("verifi",),
 }
 
 

@@ -17,6 +17,7 @@ import requests
 from tests.journeys.browser import Browser
 
 TIMEOUT = 15
+NONCE = "n-0S6_WzA2Mj"  # of each sign-in
 JSON = dict[str, Any]
 
 
@@ -87,6 +88,7 @@ class SampleService:
             "redirect_uri": self.demo["app"]["redirect_uris"][0],
             "scope": "openid identify offline_access",
             "state": "s",
+            "nonce": NONCE,
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
@@ -111,7 +113,8 @@ class SampleService:
         }
         url = f"{self.base_url}/api/auth/oauth2/token"
         answer = requests.post(url, data=form, auth=(app["client_id"], app["client_secret"]), timeout=TIMEOUT).json()
-        return {"ACCESS_TOKEN": answer["access_token"], "REFRESH_TOKEN": answer["refresh_token"]}
+        names = ("access_token", "refresh_token", "id_token")
+        return {"NONCE": NONCE, **{name.upper(): answer[name] for name in names}}
 
     def _folders(self, method: str, rest: str = "", **body: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {self.key('account')}"}

@@ -299,9 +299,15 @@ def test_a_heading_with_the_words_comes_before_a_text_that_repeats_them() -> Non
         ("permissions", "/docs/api-keys#permissions"),
         ("upload a file", "/docs/imagehost/upload"),
         ("spring security", "/docs/sign-in#spring-security"),
-        ("pagination", "/docs/imagehost/gallery#parameters"),
-        ("rotate secret", "/docs/sign-in#rotate-the-client-secret"),
-        ("secret rotation", "/docs/sign-in#rotate-the-client-secret"),
+        ("pagination", "/docs/patterns/pagination"),
+        ("paging", "/docs/patterns/pagination"),
+        ("rotate secret", "/docs/patterns/rotation"),
+        ("secret rotation", "/docs/patterns/rotation"),
+        ("backoff", "/docs/patterns/retries"),
+        ("idempotency", "/docs/patterns/retries#a-write-that-arrives-twice"),
+        ("verify token", "/docs/patterns/verify-id-token"),
+        ("validate jwt", "/docs/patterns/verify-id-token"),
+        ("nginx buffering", "/docs/patterns/streams#nginx"),
         ("How to refresh", "/docs/sign-in/token#refresh"),
         ("deleting folders", "/docs/imagehost/delete-folder"),
     ):
@@ -383,7 +389,7 @@ def test_the_newest_entry_is_the_first_and_dates_the_feed(atom: Any) -> None:
 def test_an_entry_reads_the_same_elsewhere(atom: Any) -> None:
     """Its links are whole addresses, and its text is HTML."""
     text = atom.findtext(f"{ATOM}entry/{ATOM}summary")
-    assert f'<a href="{settings.BASE_URL}/docs/sign-in/buttons">' in text
+    assert f'<a href="{settings.BASE_URL}/docs/patterns/retries">' in text
     assert 'href="/' not in text
     assert "{{" not in text
 

@@ -17,9 +17,11 @@ from tests.dashboard.documentation import programs_of_pages
 from tests.dashboard.documentation.programs_of_pages import LANGUAGES, Place
 from tests.dashboard.documentation.sample_service import SampleService
 from tests.journeys import services
+from tests.support import node, processes, programs
 
 pytestmark = pytest.mark.live
 
+VERIFY = "patterns/verify-id-token"
 NOT_DATA = {  # pages whose programs print something else than one JSON document
     "sign-in/authorize",
     "sign-in/revoke",
@@ -28,6 +30,7 @@ NOT_DATA = {  # pages whose programs print something else than one JSON document
     "quickstarts/presence",
     "lookup/chat-avatar",
     "imagehost/uploaders",
+    "patterns/streams",
 }
 # What a page's own fields are called, where the answer is a list, and where it shares the fields of another page.
 FIELDS_STAND_ON = {
@@ -35,6 +38,9 @@ FIELDS_STAND_ON = {
     "quickstarts/lookup": "lookup/user",
     "quickstarts/upload": "imagehost/upload",
     "lookup/uid": "lookup/username",
+    "patterns/pagination": "imagehost/gallery",
+    "patterns/retries": "lookup/user",
+    VERIFY: "sign-in/scopes",
     **{f"leaderboards/{board}": "leaderboards/entry" for board in ("views", "badges", "uid")},
 }
 
@@ -49,7 +55,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleService]
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """With a picture, and a stand-in for the program that takes screenshots."""
+    """With a picture, the packages of Node, and a stand-in for the program that takes screenshots."""
+    (tmp_path / "node_modules").symlink_to(node.MODULES)
     Image.new("RGB", (8, 8), "teal").save(tmp_path / "picture.png")
     flameshot = tmp_path / "flameshot"
     flameshot.write_text('#!/bin/sh\ntest "$*" = "gui --raw" && cat picture.png\n')
@@ -62,7 +69,7 @@ def environment_for(service: SampleService, place: Place) -> dict[str, str]:
     values = service.environment(place.slug)
     if place.slug == "sign-in/token":
         values |= service.code() if place.number == 0 else service.tokens()
-    elif place.slug.startswith("sign-in/"):
+    elif place.slug.startswith("sign-in/") or place.slug == VERIFY:
         values |= service.tokens()
     if place.slug.startswith("imagehost/"):
         service.forget_folders("Screenshots of", "Sample", "Pictures")
@@ -133,6 +140,54 @@ def test_the_revoke_samples_print_200_and_the_token_is_dead(
 def test_the_end_session_sample_prints_400(service: SampleService, directory: Path) -> None:
     text = programs_of_pages.program(service.twin("sign-in/end-session"), Place("sign-in/end-session", "sh", 0))
     assert programs_of_pages.run(text, "sh", directory, {}).strip() == "400"
+
+
+OTHER_VALUES = {  # what a program has to refuse, by what it then says
+    "nonce": ("NONCE", "other"),
+    "ignature": ("ID_TOKEN", "{header}.{claims}.{changed}"),
+    "ssue|iss": ("issuer", "https://other.example"),
+    "udience|aud": ("client_id", "other"),
+}
+
+
+@pytest.mark.parametrize("language", ["python", "js"])
+@pytest.mark.parametrize("refusal", OTHER_VALUES)
+def test_the_verify_samples_refuse_a_token_of_another_sign_in_app_or_issuer(
+    service: SampleService, directory: Path, language: str, refusal: str
+) -> None:
+    place = Place(VERIFY, language, 0)
+    text, values = programs_of_pages.program(service.twin(VERIFY), place), environment_for(service, place)
+    name, other = OTHER_VALUES[refusal]
+    header, claims, signature = values["ID_TOKEN"].split(".")
+    changed = ("B" if signature[0] == "A" else "A") + signature[1:]
+    if name in values:
+        values[name] = other.format(header=header, claims=claims, changed=changed)
+    elif name == "client_id":
+        text = text.replace(service.demo["app"]["client_id"], other)
+    else:
+        text = re.sub(
+            r"(issuer=ISSUER|issuer,)", f'issuer{"=" if language == "python" else ": "}"{other}",', text, count=1
+        )
+    with pytest.raises(AssertionError, match=refusal):
+        programs_of_pages.run(text, language, directory, values)
+
+
+@pytest.mark.parametrize(("language", "program", "option"), [("php", "php", "-l"), ("go", "gofmt", "-e")])
+def test_the_verify_programs_whose_library_is_out_of_reach_can_be_parsed(
+    service: SampleService, directory: Path, language: str, program: str, option: str
+) -> None:
+    file = directory / f"verify.{language}"
+    file.write_text(programs_of_pages.program(service.twin(VERIFY), Place(VERIFY, language, 0)))
+    path = programs.found(program)[program]
+    checked = processes.run([str(path), option, file.name], seconds=60, cwd=directory)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_follower_prints_the_presence(service: SampleService, directory: Path) -> None:
+    text = programs_of_pages.program(service.twin("patterns/streams"), Place("patterns/streams", "python", 0))
+    values = service.environment("patterns/streams")
+    lines = programs_of_pages.follow(text, "python", directory, values, until="presence ")
+    assert lines[-1].startswith('presence {"id":"268473310986240001"')
 
 
 @pytest.mark.parametrize("slug", ["lookup/presence-events", "quickstarts/presence"])
