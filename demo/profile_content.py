@@ -121,7 +121,7 @@ def _set(profile: Profile, values: dict[str, Any]) -> None:
 def _fill_cleo(profile: Profile) -> None:
     page = _page(profile)
     _set(profile, showcase.CLEO_TEXTS)
-    profile.settings = settings_schema.validated(showcase.CLEO_SETTINGS)
+    profile_pages.dress(profile, showcase.CLEO_TEXTS["theme"], showcase.CLEO_SETTINGS)
     profile.banner, profile.metadata_banner = page.picture("banner-4"), page.picture("card-4")
     page.rows.add(Link(profile=profile, title="Music", url="https://music.example/cleo", platform_id="music"))
     page.rows.add(Background(profile=profile, title="Pines", asset=page.picture("background-2"), is_active=False))

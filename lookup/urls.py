@@ -43,6 +43,7 @@ page_patterns = [
     path("leaderboard/<slug:board>", people.show_board, name="leaderboard_board"),
     path("search", people.search, name="search"),
     path("profile/style.css", profile_page.style, name="profile_style"),
+    path("profile/themes.css", profile_page.themes_style, name="profile_themes_style"),
     path("<name:name>", profile_page.show, name="profile_page"),
     path("<name:name>/", profile_page.without_slash),
     path("<name:name>/links/<link_id:link_id>", profile_page.follow, name="profile_link"),

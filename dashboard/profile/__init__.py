@@ -13,7 +13,8 @@ NAVIGATION = (Entry("profile_editor", "Profile"),)
 PAGES = {
     "profile_editor": Entry("profile_editor", "Profile", below=None),
     "profile_aliases": Entry("profile_aliases", "Aliases"),
-    "profile_appearance": Entry("profile_appearance", "Appearance"),
+    "profile_theme": Entry("profile_theme", "Theme"),
+    "profile_appearance": Entry("profile_appearance", "Details"),
     "profile_media": Entry("profile_media", "Media"),
     "profile_privacy": Entry("profile_privacy", "Privacy"),
     "profile_transfer": Entry("profile_transfer", "Export and import"),
@@ -23,7 +24,7 @@ CONTENT = "Content"
 # The menu: what each group holds, pages and lists by their names. A list that is not named here is in CONTENT.
 GROUPS = {
     "Profile": ["profile_editor", "badges", "profile_aliases", "profile_visitors"],
-    "Appearance": ["profile_appearance", "backgrounds"],
+    "Appearance": ["profile_theme", "profile_appearance", "backgrounds"],
     "Links and media": ["links", "profile_media", "audios"],
     CONTENT: ["sections", "projects", "gallery", "widgets"],
     "Privacy and data": ["profile_privacy", "profile_transfer"],

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from accounts.models import User
 from dashboard import versions
 from dashboard.profile import media
-from dashboard.profile.forms import UploadField
+from dashboard.profile.forms import SuggestInput, UploadField
 from dashboard.versions import VersionField
 from lookup.documents import registry
 from lookup.documents.registry import ContentList
@@ -86,21 +86,6 @@ class CommaListField(forms.CharField):
         if problem := self.rule.problem_of(texts):
             raise ValidationError(problem)
         return texts
-
-
-class SuggestInput(forms.TextInput):
-    """Any text, with suggestions."""
-
-    template_name = "dashboard/profile_content/widgets/suggest.html"
-
-    def __init__(self, *suggestions: str) -> None:
-        super().__init__(attrs={"autocapitalize": "none", "spellcheck": "false"})
-        self.suggestions = suggestions
-
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        context = super().get_context(name, value, attrs)
-        context["widget"]["attrs"]["list"] = f"suggested-{name}"
-        return context | {"suggestions": self.suggestions}
 
 
 _ADDRESS = re.compile(r"(?P<host>[^\s:/?#@]+)(?::\d{1,5})?(?:[/?#]\S*)?")

@@ -22,6 +22,21 @@ from lookup.models import Alias, Profile
 from lookup.transfer import own
 
 
+class SuggestInput(forms.TextInput):
+    """Any text, with suggestions."""
+
+    template_name = "dashboard/profile_content/widgets/suggest.html"
+
+    def __init__(self, *suggestions: str) -> None:
+        super().__init__(attrs={"autocapitalize": "none", "spellcheck": "false"})
+        self.suggestions = suggestions
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        context["widget"]["attrs"]["list"] = f"suggested-{name}"
+        return context | {"suggestions": self.suggestions}
+
+
 class UploadField(forms.FileField):
     """`UploadField(Kind.AUDIO)` names the accepted types. `media.store` checks the type of the file."""
 
@@ -77,18 +92,14 @@ class ProfileForm(ColumnsForm, forms.ModelForm[Profile]):
     """`for_clients`: the fields that our page does not use."""
 
     version = versions.VersionField()
-    for_clients = ("name", "theme", "font", "font_username", "sound_effect", "sound_effect_button")
+    for_clients = ("name", "sound_effect", "sound_effect_button")
 
     class Meta:
         model = Profile
-        fields = (
-            *("display_name", "description", "location", "name", "theme", "font", "font_username"),
-            *("sound_effect", "sound_effect_button"),
-        )
+        fields = (*("display_name", "description", "location", "name", "sound_effect", "sound_effect_button"),)
         labels = {
             "display_name": "Display name",
             "name": "Name of the profile",
-            "font_username": "Font of the name",
             "sound_effect": "Sound of the page",
             "sound_effect_button": "Sound of buttons",
         }
@@ -97,9 +108,6 @@ class ProfileForm(ColumnsForm, forms.ModelForm[Profile]):
             "display_name": "At the top of the page. Empty: the name of your account, or your username.",
             "description": "At most 2000 characters; line breaks stay.",
             "name": "To tell your profiles apart. Lookups show it too.",
-            "theme": "The name of a theme.",
-            "font": "The name of a font. You can upload a font under Media.",
-            "font_username": "The name of a font, for your name alone.",
             "sound_effect": "The name of a sound. You can upload a sound under Media.",
             "sound_effect_button": "The name of a sound, for presses of buttons.",
         }

@@ -20,6 +20,7 @@ from lookup.transfer.own import Change, Changes, ListChanges, Row
 
 MAX_ROWS = 20  # named, of each kind of change in a list
 MAX_TEXT = 160
+_LOOK = {"theme": "Theme"} | {column: label for column, (label, _) in settings_form.FONTS.items()}
 _COLUMNS = {
     "config": "Content",
     "is_active": "On",
@@ -136,6 +137,8 @@ def _field(change: Change) -> Value:
     column = re.sub(r"([A-Z])", lambda letter: f"_{letter[0].lower()}", change.name)
     if column in PLACES:
         return _value(PLACES[column].title, change)
+    if column in _LOOK:
+        return _value(_LOOK[column], change)
     return _value(str(ProfileForm.base_fields[column].label), change)
 
 

@@ -15,16 +15,23 @@ from django.forms import BoundField
 
 from dashboard import versions
 from dashboard.profile import WORDS
-from dashboard.profile.forms import ColumnsForm
+from dashboard.profile.forms import ColumnsForm, SuggestInput
 from dashboard.versions import VersionField
+from infrastructure.text_rules import validate_line
 from lookup.models import Profile
-from lookup.shapes import settings_schema
+from lookup.page.colors import EFFECTS
+from lookup.page.colors import FONTS as FONTS_ON_PAGE
+from lookup.shapes import settings_schema, themes
 from lookup.shapes.settings_schema import FIELDS, Field
 from lookup.shapes.strict_fields import Boolean, Color, FlatObject, Number, Text, TextList
 
 OBJECTS = {key: words for keys in WORDS["groups"].values() for key, words in keys.items()}
 TITLES: dict[str, str] = {key: words["title"] for key, words in OBJECTS.items()}
 ON_PAGE: dict[str, list[str]] = {key: words["on_page"] for key, words in OBJECTS.items() if "on_page" in words}
+
+
+SUGGESTED = {"backgroundSettings.effect": EFFECTS}  # what our page shows
+FONTS = {"font": ("Font of the page", "Text and titles."), "font_username": ("Font of the name", "Your name only.")}
 
 
 def label_of(key: str, name: str) -> str:
@@ -108,7 +115,7 @@ def _form_field(field: Field) -> forms.Field:
             said["help_text"] = help_text or f"{rule.minimum} to {rule.maximum}; empty: {field.default}."
             return NumberField(min_value=rule.minimum, max_value=rule.maximum, **said)
         case Color():
-            said["help_text"] = help_text or "Such as #1b5e4b; empty: the color of the theme."
+            said["help_text"] = help_text or "Such as #1b5e4b; empty: the usual color."
             widget = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
             return forms.CharField(max_length=9, widget=widget, **said)
         case Text(choices=(_, *_)):
@@ -116,7 +123,8 @@ def _form_field(field: Field) -> forms.Field:
         case Text():
             if rule.max_length > MAX_LINE:
                 return ParagraphField(max_length=rule.max_length, widget=forms.Textarea(attrs={"rows": 3}), **said)
-            return forms.CharField(max_length=rule.max_length, strip=False, **said)
+            widget = SuggestInput(*SUGGESTED[name]) if (name := field_name(field)) in SUGGESTED else forms.TextInput()
+            return forms.CharField(max_length=rule.max_length, strip=False, widget=widget, **said)
         case TextList():
             said["help_text"] = (
                 f"One on each line; at most {rule.max_items}, each of at most {rule.max_length} characters."
@@ -134,7 +142,8 @@ def field_name(field: Field) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """Settings of one key. `id`: of its place on the page. `is_refused`: a value has an error."""
+    """Settings of one key, or the fonts, which have none. `id`: of its place on the page. `is_refused`: a value has an
+    error. `is_changed`: a value differs from the theme's."""
 
     id: str
     key: str
@@ -167,6 +176,16 @@ class SettingsForm(ColumnsForm, forms.Form):
         for field in FIELDS:
             self.fields[field_name(field)] = _form_field(field)
             self.initial[field_name(field)] = self.stored[field.key][field.name]
+        for column, (label, help_text) in FONTS.items():
+            self.fields[column] = forms.CharField(
+                max_length=64,
+                required=False,
+                label=label,
+                help_text=help_text,
+                validators=[validate_line],
+                widget=SuggestInput(*FONTS_ON_PAGE),
+            )
+            self.initial[column] = getattr(instance, column)
 
     def clean(self) -> Json:
         """Check the values by the rules of the settings, too."""
@@ -192,11 +211,12 @@ class SettingsForm(ColumnsForm, forms.Form):
     def typed(self) -> Profile:
         """Return the profile as it would be with the values of a valid form."""
         changed = copy.copy(self.profile)
-        changed.settings = settings_schema.validated(self.chosen())
+        for column, value in self.columns().items():
+            setattr(changed, column, settings_schema.validated(value) if column == "settings" else value)
         return changed
 
     def columns(self) -> Json:
-        return {"settings": self.chosen()}
+        return {"settings": self.chosen(), **{column: self.cleaned_data[column] for column in FONTS}}
 
     def groups(self) -> list[Group]:
         """Return the settings that our page shows, in its order."""
@@ -204,6 +224,7 @@ class SettingsForm(ColumnsForm, forms.Form):
             Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE])
             for title, keys in WORDS["groups"].items()
         ]
+        made[0].parts.append(self._fonts())
         return [group for group in made if group.parts]
 
     def for_clients(self) -> Group:
@@ -215,12 +236,16 @@ class SettingsForm(ColumnsForm, forms.Form):
         here = ON_PAGE.get(key, ())
         fields = [field for field in FIELDS if field.key == key and (field.name in here) == is_on_page]
         bound = [self[field_name(field)] for field in fields]
-        stored = self.profile.settings.get(key, {})
+        given = themes.plain(self.profile.theme)["settings"][key]
         return Part(
             id=key if is_on_page or not here else f"{key}-clients",
             key=key,
             title=TITLES[key],
             fields=bound,
             is_refused=any(field.errors for field in bound),
-            is_changed=any(field.name in stored for field in fields),
+            is_changed=any(self.stored[key][field.name] != given[field.name] for field in fields),
         )
+
+    def _fonts(self) -> Part:
+        fields = [self[column] for column in FONTS]
+        return Part("fonts", "", "Fonts", fields, is_refused=any(field.errors for field in fields), is_changed=False)

@@ -18,20 +18,22 @@ from dashboard.forms import confirm
 from dashboard.profile import editing, import_preview
 from dashboard.profile.forms import PLACES, ConfirmForm, ImportForm, MediaForm, Place, PrivacyForm, ProfileForm
 from dashboard.profile.settings_form import TITLES, SettingsForm
+from dashboard.profile.theme_form import ThemeForm
 from infrastructure.requests import content_security
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB
 from lookup.models import Asset, Profile
 from lookup.page import context as page_context
 from lookup.page import url_policy
-from lookup.shapes import settings_schema
+from lookup.shapes import settings_schema, themes
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
 
 # The forms of the profile's own columns: by the name of their page, with its title and template.
-FORMS: dict[str, tuple[type[ProfileForm | SettingsForm], str, str]] = {
+FORMS: dict[str, tuple[type[ProfileForm | SettingsForm | ThemeForm], str, str]] = {
     "profile_editor": (ProfileForm, "Profile", "fields"),
+    "profile_theme": (ThemeForm, "Theme", "theme"),
     "profile_appearance": (SettingsForm, "Appearance", "appearance"),
 }
 
@@ -77,11 +79,12 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
         raise Http404
     title, back_url = TITLES[key], editing.url_of(profile, "profile_appearance")
     if request.method == "POST":
-        settings = {name: value for name, value in profile.settings.items() if name != key}
+        settings = settings_schema.filled(profile.settings)
+        settings[key] = themes.plain(profile.theme)["settings"][key]
         profiles.change(profile=profile, values={"settings": settings}, by=request.user)
-        messages.success(request, f"{title}: reset to the defaults.")
+        messages.success(request, f"{title}: reset.")
         return redirect(back_url)
-    effects = ["Every setting under this title goes back to its default."]
+    effects = ["Every setting under this title goes back to what your theme says, or else to its default."]
     return confirm(request, f"Reset “{title}”?", effects, "Reset", back_url=back_url)
 
 

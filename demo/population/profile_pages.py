@@ -17,7 +17,7 @@ from demo.population.people import LATEST, Member, words
 from infrastructure.databases import bulk
 from lookup import models
 from lookup.models import Asset, Audio, Background, Link, Profile, Project, Widget
-from lookup.shapes import settings_schema
+from lookup.shapes import settings_schema, themes
 
 Row = TypeVar("Row", bound=Model)
 
@@ -54,6 +54,7 @@ class Rows:
 
 Size = tuple[int | None, int | None]
 Settings = dict[str, dict[str, Any]]  # Any: a JSON value
+LOOK = ("colorsSettings", "cardSettings", "textSettings", "usernameSettings", "backgroundSettings")
 
 # PICTURES, SOUNDS, FILMS: the files under demo/static/uploads/demo/. Of each kind of picture how many there are, with
 # width and height; of sounds the seconds; of films both. A palette: accent, text, background, primary, secondary.
@@ -114,6 +115,7 @@ def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
         name=name,
         created_at=member.joined_at,
         updated_at=changed_at,
+        theme=themes.STARTER.name,
     )
 
 
@@ -128,13 +130,16 @@ def write_texts(page: Page) -> None:
 
 
 def decorate(page: Page, *, share: float) -> None:
-    """Change colours, fonts, pictures; `share` of what can be changed."""
+    """Pick a theme and pictures, and change `share` of the settings; in half of the profiles the look too."""
     rng, profile = page.rng, page.profile
-    profile.settings = _settings(rng, share=share, mirrors_chat=rng.chance(0.06))
-    profile.theme = rng.choice(looks.THEMES)
-    if rng.chance(share):
+    own = _settings(rng, share=share, mirrors_chat=rng.chance(0.06))
+    has_own_look = rng.chance(0.5)
+    if not has_own_look:
+        own = {key: values for key, values in own.items() if key not in LOOK}
+    dress(profile, rng.choice(tuple(themes.THEMES)), own)
+    if has_own_look and rng.chance(share):
         profile.font = rng.choice(looks.FONTS)
-    if rng.chance(share):
+    if has_own_look and rng.chance(share):
         profile.font_username = rng.choice(looks.FONTS)
     if rng.chance(0.8):
         profile.banner = page.any_picture("banner")
@@ -150,6 +155,15 @@ def decorate(page: Page, *, share: float) -> None:
         profile.metadata_favicon = page.picture("favicon")
     if rng.chance(share / 3):
         profile.sound_effect_asset = page.sound("click")
+
+
+def dress(profile: Profile, theme: str, own: Settings) -> None:
+    """Give the profile a theme, with its own settings on top."""
+    for column, value in themes.plain(theme).items():
+        setattr(profile, column, value)
+    for key, values in own.items():
+        profile.settings[key] |= values
+    profile.settings = settings_schema.validated(profile.settings)
 
 
 def add_links(page: Page, least: int, most: int) -> None:

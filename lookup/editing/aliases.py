@@ -97,6 +97,6 @@ def _claim(user: User, name: str) -> Name:
 
 
 def _new_profile(name: Name, block: profiles.Changing) -> Profile:
-    profile = Profile.objects.create(user=name.user, is_main=False, name=name.name)
+    profile = Profile.objects.create(user=name.user, is_main=False, name=name.name, **profiles.starting_look())
     block.rendered.add(profile.pk)
     return profile

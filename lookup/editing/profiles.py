@@ -18,7 +18,7 @@ from lookup.documents import documents
 from lookup.editing import uploads
 from lookup.models import Asset, Profile, ProfileDocument, UserDocument
 from lookup.serializers.rows import WholeProfile
-from lookup.shapes import settings_schema
+from lookup.shapes import settings_schema, themes
 
 CHANGEABLE = frozenset(
     {"name", "display_name", "description", "location", "theme", "font", "font_username"}
@@ -117,11 +117,19 @@ def _locked(profile_ids: Collection[str], user_ids: Collection[str]) -> dict[str
 @transaction.atomic
 def create_for(user: User) -> Profile:
     """Create the main profile of a new user, with its documents: nothing has to be read to render them."""
-    profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
-    nothing = WholeProfile(profile, settings_schema.filled({}), aliases=[])
-    ProfileDocument.objects.create(profile=profile, user=user, **documents.rendered(nothing))
+    profile = Profile.objects.create(
+        user=user, is_main=True, name=user.username, created_at=user.created_at, **starting_look()
+    )
+    bare = WholeProfile(profile, settings_schema.filled(profile.settings), aliases=[])
+    ProfileDocument.objects.create(profile=profile, user=user, **documents.rendered(bare))
     UserDocument.objects.create(user=user, uid=user.uid, profile=profile)
     return profile
+
+
+def starting_look() -> dict[str, Any]:
+    """Return the columns of the theme that new profiles begin with."""
+    look = themes.plain(themes.STARTER.name)
+    return {**look, "settings": settings_schema.validated(look["settings"])}
 
 
 def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> Profile:

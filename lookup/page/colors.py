@@ -1,12 +1,14 @@
-"""The owner's colours and shapes, as a style sheet of their own: the policy of the page knows no inline style.
+"""The owner's colours, shapes and fonts, as a style sheet of their own: the policy of the page knows no inline style.
 
 The content of the sheet is in its address, so it needs no database, and browsers keep it for ever. Every value is
-parsed into a number or a colour and written again from that. Text stays readable with every choice: colours are moved
-towards black or white until they are (WCAG 2.2, 1.4.3).
+parsed into a number, a colour or a name of ours, and written again from that. Text stays readable with every choice
+(`lookup.page.palette`).
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,22 +16,21 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-VERSION = "1"  # to raise when values are written in another way
+from lookup.page import palette
+from lookup.page.palette import Chosen, Color
+from lookup.shapes import themes
+
+VERSION = "2"  # to raise when values are written in another way
 _HEX = re.compile(r"[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
-READABLE = 5.0  # contrast
-WHITE, BLACK = (255, 255, 255), (0, 0, 0)
-# The least favourable backgrounds of text, light and dark (static/css/base.css).
-LIGHT, DARK = (238, 234, 224), (27, 31, 29)
-LIGHT_CARD, DARK_CARD = (255, 253, 249), (27, 31, 29)
-_MIDDLE = 0.18  # luminance: as far from black as from white
 
-Color = tuple[int, int, int]
 Settings = Mapping[str, Mapping[str, Any]]  # Any: a JSON value
 # Where each parameter of the address comes from, and its default, which is left out.
 _COLORS = {
     "accent": ("colorsSettings", "accentColor"),
+    "second": ("colorsSettings", "secondaryColor"),
     "text": ("colorsSettings", "textColor"),
+    "icon": ("colorsSettings", "iconColor"),
     "ground": ("colorsSettings", "backgroundColor"),
     "border": ("cardSettings", "borderColor"),
 }
@@ -37,12 +38,55 @@ _NUMBERS = {
     "blur": ("cardSettings", "blur", 0),
     "opacity": ("cardSettings", "opacity", 100),
     "radius": ("cardSettings", "borderRadius", 16),
+    "light": ("textSettings", "glowStrength", 0),
 }
-_LIMITS = {"angle": (0, 360), "blur": (0, 40), "opacity": (70, 100), "radius": (0, 40), "width": (0, 8)}
+_SIZES = {"blur": (0, 40), "opacity": (70, 100), "radius": (0, 40), "width": (0, 8)}
+_LIMITS = {**_SIZES, "angle": (0, 360), "light": (0, 100)}
+# Fonts that systems have, by the names that profiles give: the families, the size in rem and the height of a line.
+FONTS = {
+    "serif": (
+        'ui-serif, Charter, "Iowan Old Style", "Palatino Linotype", Palatino, "Noto Serif", Georgia, serif',
+        *(1.0625, 1.6),
+    ),
+    "didone": ('Didot, "Bodoni MT", "Noto Serif Display", "URW Palladio L", P052, Sylfaen, serif', 1.0625, 1.6),
+    "slab": ('Rockwell, "Rockwell Nova", "Roboto Slab", "Sitka Small", "DejaVu Serif", serif', 1, 1.6),
+    "mono": ("var(--font-code)", 0.9375, 1.6),
+    "rounded": (
+        'ui-rounded, "SF Pro Rounded", "Hiragino Maru Gothic ProN", Quicksand, Nunito, "Arial Rounded MT Bold", '
+        "Calibri, sans-serif",
+        *(1.0625, 1.55),
+    ),
+    "geometric": ('Avenir, Montserrat, Corbel, "URW Gothic", "Century Gothic", sans-serif', 1, 1.6),
+    "humanist": ('Optima, Candara, Seravek, "Gill Sans Nova", Ubuntu, "Noto Sans", sans-serif', 1.0625, 1.6),
+    "condensed": (
+        '"Avenir Next Condensed", "Roboto Condensed", Bahnschrift, "Arial Narrow", "Liberation Sans Narrow", '
+        '"DejaVu Sans Condensed", sans-serif',
+        *(1.0625, 1.5),
+    ),
+    "handwriting": ('"Segoe Print", "Bradley Hand", Chilanka, "Comic Neue", casual, cursive', 1.0625, 1.6),
+}
+# Patterns of the background, by the names of effects: layers above the colour of the page, in its own colours.
+_FAINT = "color-mix(in srgb, var(--ink) {}%, transparent)"
+_LIGHT = "radial-gradient(60rem 42rem at {}, color-mix(in srgb, var(--{}) 32%, transparent), transparent) fixed"
+_STAR = "radial-gradient(circle at {}, {} {}px, transparent {}px) 0 0 / {} fixed"
+EFFECTS = {
+    "dots": [f"radial-gradient({_FAINT.format(13)} 1.5px, transparent 2px) 0 0 / 22px 22px fixed"],
+    "glow": [_LIGHT.format("8% 0%", "accent"), _LIGHT.format("95% 85%", "ember")],
+    "grid": [
+        f"linear-gradient({_FAINT.format(9)} 1px, transparent 1px) 0 0 / 32px 32px fixed",
+        f"linear-gradient(90deg, {_FAINT.format(9)} 1px, transparent 1px) 0 0 / 32px 32px fixed",
+    ],
+    "scanlines": [f"repeating-linear-gradient({_FAINT.format(6)} 0 1px, transparent 1px 4px) fixed"],
+    "stars": [
+        _STAR.format("31% 22%", _FAINT.format(85), 1, 1.8, "260px 230px"),
+        _STAR.format("74% 61%", _FAINT.format(60), 1, 1.6, "190px 270px"),
+        _STAR.format("12% 83%", _FAINT.format(45), 0.8, 1.4, "130px 170px"),
+    ],
+}
 
 
-def address(settings: Settings) -> str:
-    """Return the address of the style sheet of these settings; empty where they set nothing."""
+def parameters(settings: Settings, *, font: str = "", font_username: str = "") -> dict[str, str]:
+    """Return what the address says of these settings and fonts; empty where they set nothing that a page shows."""
     colors = settings["colorsSettings"]
     asked = {name: settings[key][field].removeprefix("#") for name, (key, field) in _COLORS.items()}
     asked["accent"] = asked["accent"] or colors["primaryColor"].removeprefix("#")
@@ -50,13 +94,22 @@ def address(settings: Settings) -> str:
         asked["ground"] = colors["primaryColor"].removeprefix("#")
         asked["ground2"] = colors["secondaryColor"].removeprefix("#")
         asked["angle"] = _plain(colors["gradientAngle"])
+        asked["second"] = ""  # it is the other end of the background
     for name, (key, field, default) in _NUMBERS.items():
         asked[name] = _plain(settings[key][field]) if settings[key][field] != default else ""
     if settings["cardSettings"]["border"]:
         asked["width"] = _plain(settings["cardSettings"]["borderWidth"])
     else:
         asked["border"] = ""
-    given = {name: value for name, value in asked.items() if value}
+    effect = settings["backgroundSettings"]["effect"]
+    asked |= {"effect": effect if effect in EFFECTS else ""}
+    asked |= {"font": font if font in FONTS else "", "name": font_username if font_username in FONTS else ""}
+    return {name: value for name, value in asked.items() if value}
+
+
+def address(settings: Settings, *, font: str = "", font_username: str = "") -> str:
+    """Return the address of the style sheet of these settings and fonts; empty where they set nothing."""
+    given = parameters(settings, font=font, font_username=font_username)
     return f"{reverse('profile_style')}?{urlencode({'v': VERSION, **given})}" if given else ""
 
 
@@ -66,95 +119,81 @@ def _plain(value: float) -> str:
 
 def sheet(asked: Mapping[str, str]) -> str:
     """Return the style sheet that an address asks for; its invalid values are left out."""
-    colors = {
-        name: color for name in ("accent", "text", "ground", "ground2", "border") if (color := _color(name, asked))
-    }
-    numbers = {name: number for name in _LIMITS if (number := _number(name, asked)) is not None}
-    root = [*_accent(colors.get("accent")), *_text(colors.get("text")), *_shapes(numbers, colors.get("border"))]
-    rules = []
-    if ground := colors.get("ground"):
-        end = colors.get("ground2", ground)
-        is_dark = (_luminance(ground) + _luminance(end)) / 2 < _MIDDLE
-        root.append(f"color-scheme: only {'dark' if is_dark else 'light'}")
-        angle = f"{numbers.get('angle', 180):g}deg"
+    root, background = _declarations(asked)
+    rules = [f":root {{ {'; '.join(root)}; }}"] if root else []
+    if background:
         rules += [
-            f"body {{ background: linear-gradient({angle}, {_hex(ground)}, {_hex(end)}) fixed; }}",
+            f"body {{ background: {background}; }}",
             ".site-header, .site-footer { background: color-mix(in srgb, var(--surface) 90%, transparent); }",
         ]
-    lines = [f":root {{ {'; '.join(root)}; }}", *rules] if root else []
-    return "@layer owner {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+    if font := FONTS.get(asked.get("font", "")):
+        rules.append(f"body {{ line-height: {font[2]}; }}")
+    if light := _number("light", asked):
+        shadow = f"0 0 {light / 100:g}em color-mix(in srgb, var(--accent) 75%, transparent)"
+        rules.append(f".identity-card__name, .section-card h2 {{ text-shadow: {shadow}; }}")
+    return _layer(rules)
 
 
-def _accent(accent: Color | None) -> list[str]:
-    if accent is None:
-        return []
-    light, dark = _readable(accent, LIGHT), _readable(accent, DARK)
-    return [
-        f"--accent: {_pair(light, dark)}",
-        f"--accent-strong: {_pair(_mixed(light, BLACK, 0.25), _mixed(dark, WHITE, 0.25))}",
-        f"--accent-soft: {_pair(_mixed(LIGHT_CARD, accent, 0.12), _mixed(DARK_CARD, accent, 0.18))}",
-        f"--glow: {_pair(_mixed(LIGHT_CARD, accent, 0.3), _mixed(DARK_CARD, accent, 0.25))}",
-        f"--on-accent: {_pair(WHITE, BLACK)}",
-    ]
+@functools.cache
+def themes_sheet() -> str:
+    """Return the style sheet of the miniatures of all themes: a class `theme-look--<name>` for each."""
+    rules = []
+    for name in themes.THEMES:
+        plain = themes.plain(name)
+        fonts = {column: plain[column] for column in themes.COLUMNS}
+        root, background = _declarations(parameters(plain["settings"], **fonts))
+        if background:
+            root.append(f"background: {background.replace(' fixed', '')}")
+        if root:
+            rules.append(f".theme-look--{name} {{ {'; '.join(root)}; }}")
+    return _layer(rules)
 
 
-def _text(text: Color | None) -> list[str]:
-    if text is None:
-        return []
-    light, dark = _readable(text, LIGHT), _readable(text, DARK)
-    soft_light = _readable(_mixed(light, LIGHT_CARD, 0.25), LIGHT)
-    soft_dark = _readable(_mixed(dark, DARK_CARD, 0.25), DARK)
-    return [f"--ink: {_pair(light, dark)}", f"--ink-soft: {_pair(soft_light, soft_dark)}"]
+@functools.cache
+def themes_address() -> str:
+    """Return the address of `themes_sheet`, which changes with its content."""
+    digest = hashlib.blake2b(themes_sheet().encode(), digest_size=6).hexdigest()
+    return f"{reverse('profile_themes_style')}?{urlencode({'v': digest})}"
 
 
-def _shapes(numbers: Mapping[str, float], border: Color | None) -> list[str]:
+def _layer(rules: list[str]) -> str:
+    return "@layer owner {\n" + "".join(f"  {rule}\n" for rule in rules) + "}\n"
+
+
+def _declarations(asked: Mapping[str, str]) -> tuple[list[str], str]:
+    """Return custom properties and the scheme, and the background of the page, empty for that of every page."""
+    colors = {name: found for name in (*_COLORS, "ground2") if (found := _color(name, asked))}
+    numbers = {name: number for name in _LIMITS if (number := _number(name, asked)) is not None}
+    ground = colors.get("ground")
+    grounds = (ground, colors.get("ground2", ground)) if ground else ()
+    inks = {name: colors.get(name) for name in ("accent", "second", "text", "icon")}
+    chosen = Chosen(**inks, grounds=grounds, opacity=numbers.get("opacity", 100) / 100)
+    root = palette.written(chosen.tokens())
     units = {"opacity": "%", "blur": "px", "radius": "px", "width": "px"}
-    said = [f"--card-{name}: {numbers[name]:g}{unit}" for name, unit in units.items() if name in numbers]
-    return [*said, f"--card-border: {_hex(border)}"] if border else said
+    root += [f"--card-{name}: {numbers[name]:g}{unit}" for name, unit in units.items() if name in numbers]
+    root += [f"--card-border: {palette.hexadecimal(colors['border'])}"] if "border" in colors else []
+    if font := FONTS.get(asked.get("font", "")):
+        root += [f"--font-text: {font[0]}", f"--font-display: {font[0]}", f"--text-m: {font[1]}rem"]
+    if name := FONTS.get(asked.get("name", "")):
+        root.append(f"--font-name: {name[0]}")
+    layers = list(EFFECTS.get(asked.get("effect", ""), ()))
+    if grounds:
+        root.append(f"color-scheme: only {'dark' if chosen.is_dark else 'light'}")
+        ends = ", ".join(palette.hexadecimal(one) for one in grounds)
+        layers.append(f"linear-gradient({numbers.get('angle', 180):g}deg, {ends}) fixed")
+    elif layers:
+        layers.append("var(--paper)")
+    return root, ", ".join(layers)
 
 
 def _color(name: str, asked: Mapping[str, str]) -> Color | None:
     text = asked.get(name, "")
     if not _HEX.fullmatch(text):
         return None
-    if len(text) == 3:
-        text = "".join(digit * 2 for digit in text)
-    return int(text[:2], 16), int(text[2:4], 16), int(text[4:6], 16)
+    return palette.color("".join(digit * 2 for digit in text) if len(text) == 3 else text)
 
 
 def _number(name: str, asked: Mapping[str, str]) -> float | None:
     text = asked.get(name, "")
     least, most = _LIMITS[name]
     return min(max(float(text), least), most) if text.isascii() and _NUMBER.fullmatch(text) else None
-
-
-def _readable(color: Color, ground: Color) -> Color:
-    """Return the colour, or the nearest one on its way to black or white that can be read on the ground."""
-    target = BLACK if _luminance(ground) > _MIDDLE else WHITE
-    steps = (_mixed(color, target, step / 20) for step in range(21))
-    return next((mixed for mixed in steps if contrast(mixed, ground) >= READABLE), target)
-
-
-def contrast(first: Color, second: Color) -> float:
-    """Return the contrast, from 1 to 21 (WCAG 2.2)."""
-    low, high = sorted((_luminance(first), _luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    parts = (part / 255 for part in color)
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _mixed(first: Color, second: Color, share: float) -> Color:
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
-    return red, green, blue
-
-
-def _hex(color: Color) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*color)
-
-
-def _pair(light: Color, dark: Color) -> str:
-    return f"light-dark({_hex(light)}, {_hex(dark)})"

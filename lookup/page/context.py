@@ -185,7 +185,8 @@ class ProfilePage:
 
     @cached_property
     def style(self) -> str:
-        return colors.address(self.chosen)
+        profile = self.profile
+        return colors.address(self.chosen, font=profile["font"], font_username=profile["fontUsername"])
 
     @property
     def tint(self) -> int:

@@ -139,7 +139,7 @@ class Text(SchemaRule, serializers.CharField):
 
 
 class Color(SchemaRule, serializers.CharField):
-    """`#RGB`, `#RRGGBB` or `#RRGGBBAA` in either case; empty: the theme's own."""
+    """`#RGB`, `#RRGGBB` or `#RRGGBBAA` in either case; empty: the page's own."""
 
     def problem_of(self, value: object) -> str | None:
         if isinstance(value, str) and (not value or _COLOR.fullmatch(value)):

@@ -93,9 +93,18 @@ def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
 @require_safe
 def style(request: HttpRequest) -> HttpResponse:
     """Return the owner's colours, which the address holds."""
-    response = HttpResponse(colors.sheet(request.GET.dict()), content_type="text/css; charset=utf-8")
-    response.headers["Cache-Control"] = STYLE_CACHING
-    return response
+    return _style(colors.sheet(request.GET.dict()))
+
+
+@require_safe
+def themes_style(request: HttpRequest) -> HttpResponse:
+    """Return the colours of all themes, for their miniatures."""
+    return _style(colors.themes_sheet())
+
+
+def _style(sheet: str) -> HttpResponse:
+    headers = {"Cache-Control": STYLE_CACHING}
+    return HttpResponse(sheet, content_type="text/css; charset=utf-8", headers=headers)
 
 
 @require_safe

@@ -15,9 +15,9 @@ if (form && frame) {
     form.requestSubmit(button);
   };
   const isShown = () => getComputedStyle(pane).display !== "none";
-  form.addEventListener("input", () => {
+  form.addEventListener("input", (event) => {
     clearTimeout(waiting);
-    if (isShown()) waiting = setTimeout(show, 600);
+    if (isShown()) waiting = setTimeout(show, event.target.type === "radio" ? 0 : 600);
   });
   form.addEventListener("submit", () => clearTimeout(waiting));
   button.addEventListener("click", (event) => {

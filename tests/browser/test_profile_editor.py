@@ -101,7 +101,7 @@ def test_text_that_is_not_saved_is_not_lost_without_a_question(chrome: Browser, 
         page.on("dialog", stay)
         page.goto(f"{ROOT}links/add/")
         _leave(page)
-        expect(page).to_have_url(f"{site.base_url}{ROOT}appearance/")
+        expect(page).to_have_url(f"{site.base_url}{ROOT}theme/")
         assert asked == []
         page.goto(f"{ROOT}links/add/")
         page.get_by_label("Title").press_sequentially("Lamps")
@@ -192,3 +192,41 @@ def test_a_wrong_address_is_changed_and_the_new_one_confirmed(chrome: Browser, s
         page.locator("input[name=code]").fill(post_office.code_for(LogPostOffice(site.server.log), person.email))
         page.get_by_role("button", name="Confirm", exact=True).click()
         page.wait_for_url("**/dashboard/**")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_theme_is_picked_with_one_click_or_by_keys(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, site.demo["users"][2])
+        page.goto(f"{ROOT}theme/")
+        before = page.locator("input[name=theme]:checked").get_attribute("value") or ""
+        page.get_by_text("Midnight", exact=True).last.click()
+        if scripts:
+            frame = page.frame_locator("iframe[name=profile-preview]")
+            expect(frame.locator("link[href*='effect=stars']")).to_be_attached()
+            assert problems_of(page) == []
+            page.keyboard.press("ArrowDown")
+            expect(frame.locator("link[href*='effect=grid']")).to_be_attached()
+            page.keyboard.press("ArrowUp")
+        assert page.get_by_label("Midnight").is_checked()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Profile saved.")).to_be_visible()
+        assert page.get_by_label("Midnight").is_checked()
+        page.locator(f"input[name=theme][value={before}]").check()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Profile saved.")).to_be_visible()
+
+
+def test_every_theme_of_a_profile_is_accessible(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.demo["users"][2])
+        page.goto(f"{ROOT}theme/")
+        names = [one.get_attribute("value") or "" for one in page.locator("input[name=theme]").all()]
+        before = page.locator("input[name=theme]:checked").get_attribute("value") or ""
+        for name in (*names, before):
+            page.goto(f"{ROOT}theme/")
+            page.locator(f"input[name=theme][value={name}]").check()
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_text("Profile saved.")).to_be_visible()
+            page.goto(f"/{site.demo['users'][2]['username']}")
+            assert problems_of(page) == [], name

@@ -41,7 +41,8 @@ def test_a_user_who_has_filled_in_nothing(bare: User) -> None:
     assert profile == {
         "profileId": profile["profileId"],
         "name": "Bare",
-        **dict.fromkeys(("displayName", "description", "location", "theme", "font", "fontUsername"), ""),
+        **dict.fromkeys(("displayName", "description", "location", "font", "fontUsername"), ""),
+        "theme": "hearth",
         **dict.fromkeys(("soundEffect", "soundEffectButton"), ""),
         "createdAt": "2024-05-06T07:08:09.120Z",
         "updatedAt": profile["updatedAt"],

@@ -18,8 +18,8 @@ from django.conf import settings
 from django.test import Client
 
 from lookup import models
-from lookup.page import colors, icons, presenters, url_policy
-from lookup.shapes import settings_schema
+from lookup.page import colors, icons, palette, presenters, url_policy
+from lookup.shapes import settings_schema, themes
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile, shown
@@ -264,7 +264,7 @@ def test_a_sheet_is_kept_by_browsers_for_ever() -> None:
 @pytest.mark.django_db
 def test_a_page_links_the_sheet_of_its_settings() -> None:
     change(UserFactory(username="ada"), settings={"colorsSettings": {"accentColor": "#Fa0"}})
-    assert page("/ada").xpath(STYLE) == ["/profile/style.css?v=1&accent=Fa0"]
+    assert page("/ada").xpath(STYLE) == ["/profile/style.css?v=2&accent=Fa0"]
     assert page(f"/{UserFactory().username}").xpath(STYLE) == []
 
 
@@ -279,9 +279,12 @@ def asked_for(settings: dict[str, Any]) -> dict[str, str]:
     [
         ({}, {}),
         ({"cardSettings": {"borderColor": "#fff", "borderWidth": 3}}, {}),  # no border without its switch
-        ({"colorsSettings": {"gradient": True, "secondaryColor": "#fff"}}, {}),  # one colour is no gradient
-        ({"colorsSettings": {"accentColor": "#Fa0"}}, {"v": "1", "accent": "Fa0"}),
-        ({"colorsSettings": {"primaryColor": "#112233"}}, {"v": "1", "accent": "112233"}),
+        (
+            {"colorsSettings": {"gradient": True, "secondaryColor": "#fff"}},
+            {"v": "2", "second": "fff"},
+        ),
+        ({"colorsSettings": {"accentColor": "#Fa0"}}, {"v": "2", "accent": "Fa0"}),
+        ({"colorsSettings": {"primaryColor": "#112233"}}, {"v": "2", "accent": "112233"}),
         (
             {
                 "colorsSettings": {
@@ -298,7 +301,7 @@ def asked_for(settings: dict[str, Any]) -> dict[str, str]:
                     "borderRadius": 0,
                 },
             },
-            {"v": "1", "accent": "000", "ground": "000", "ground2": "fff", "angle": "4.5"}
+            {"v": "2", "accent": "000", "ground": "000", "ground2": "fff", "angle": "4.5"}
             | {"border": "abc", "blur": "12", "radius": "0", "width": "2"},
         ),
     ],
@@ -307,16 +310,44 @@ def test_the_address_holds_what_differs_from_the_theme(settings: dict[str, Any],
     assert asked_for(settings) == expected
 
 
+def test_the_address_names_fonts_and_effects_that_our_page_has() -> None:
+    settings = settings_schema.filled({"backgroundSettings": {"effect": "stars"}})
+    assert "effect=stars&font=mono&name=slab" in colors.address(settings, font="mono", font_username="slab")
+    settings["backgroundSettings"]["effect"] = "snow"
+    assert colors.address(settings, font="Inter", font_username="<b>") == ""
+
+
 def test_a_sheet_says_what_its_address_says() -> None:
-    assert sheet(ground="000", ground2="220033", angle="45.5", radius="0", border="abc", width="2") == (
-        "@layer owner {\n"
-        "  :root { --card-radius: 0px; --card-width: 2px; --card-border: #aabbcc; color-scheme: only dark; }\n"
-        "  body { background: linear-gradient(45.5deg, #000000, #220033) fixed; }\n"
-        "  .site-header, .site-footer { background: color-mix(in srgb, var(--surface) 90%, transparent); }\n"
-        "}\n"
+    said = sheet(
+        ground="000", ground2="220033", angle="45.5", radius="0", border="abc", width="2", font="mono", light="40"
     )
+    root, *rules = said.splitlines()[1:-1]
+    for declaration in (
+        *("--card-radius: 0px", "--card-width: 2px", "--card-border: #aabbcc", "color-scheme: only dark"),
+        *("--font-text: var(--font-code)", "--text-m: 0.9375rem"),
+    ):
+        assert f"; {declaration};" in root
+    assert rules == [
+        "  body { background: linear-gradient(45.5deg, #000000, #220033) fixed; }",
+        "  .site-header, .site-footer { background: color-mix(in srgb, var(--surface) 90%, transparent); }",
+        "  body { line-height: 1.6; }",
+        "  .identity-card__name, .section-card h2 "
+        "{ text-shadow: 0 0 0.4em color-mix(in srgb, var(--accent) 75%, transparent); }",
+    ]
     assert "color-scheme: only light" in sheet(ground="fff")
+    assert "body { background: radial-gradient(" in sheet(effect="dots")
+    assert ", var(--paper); }" in sheet(effect="dots"), "light and dark, as the reader has it"
     assert sheet() == EMPTY
+
+
+def test_the_sheet_of_the_themes_is_kept_for_ever_under_its_digest() -> None:
+    address = colors.themes_address()
+    response = Client().get(address)
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert response.content.decode() == colors.themes_sheet()
+    assert len(response.content) < 30_000
+    drawn = re.findall(r"\.theme-look--(\w+) \{", colors.themes_sheet())
+    assert drawn == [name for name in themes.THEMES if name != themes.STARTER.name]
 
 
 @pytest.mark.parametrize(
@@ -329,6 +360,9 @@ def test_a_sheet_says_what_its_address_says() -> None:
         {"radius": "\u0661"},
         {"angle": "45"},
         {"ground2": "fff"},
+        {"effect": "snow"},
+        {"font": "x;}body{display:none"},
+        {"name": "Inter"},
         {"other": "</style><script>alert(1)</script>"},
     ],
 )
@@ -347,7 +381,7 @@ def test_what_is_no_colour_and_no_number_is_left_out(asked: dict[str, str]) -> N
     ],
 )
 def test_numbers_stay_where_a_page_can_be_read(asked: dict[str, str], expected: str) -> None:
-    assert f"{{ {expected}; }}" in sheet(**asked)
+    assert f" {expected}; }}" in sheet(**asked)
 
 
 @pytest.mark.parametrize("chosen", ["000000", "ffffff", "00ff00", "0000ff", "808080"])
@@ -357,10 +391,10 @@ def test_text_can_be_read_on_light_and_on_dark_whatever_was_chosen(part: str, ch
     said = sheet(**{part: chosen})
     for name in names:
         light, dark = re.findall(rf"--{name}: light-dark\(#(\w+), #(\w+)\)", said)[0]
-        assert colors.contrast(_rgb(light), colors.LIGHT) >= 4.5
-        assert colors.contrast(_rgb(dark), colors.DARK) >= 4.5
-        assert colors.contrast(_rgb(light), colors.WHITE) >= 4.5
-        assert colors.contrast(_rgb(dark), colors.BLACK) >= 4.5
+        for ground in ("surface", "sunken"):
+            on_light, on_dark = palette.STANDARD[ground]
+            assert palette.contrast(_rgb(light), on_light) >= 4.5
+            assert palette.contrast(_rgb(dark), on_dark) >= 4.5
 
 
 def _rgb(digits: str) -> tuple[int, int, int]:

@@ -30,9 +30,6 @@ TYPED = {
     "description": "Line one\nLine two",
     "location": "London",
     "name": "Mine",
-    "theme": "midnight",
-    "font": "serif",
-    "font_username": "mono",
     "sound_effect": "chime",
     "sound_effect_button": "drop",
 }
@@ -79,7 +76,7 @@ def test_a_saved_form_locks_the_profile_and_its_document_once(signed_in: Client,
     ]
 
 
-LIMITS = {"description": 2000, "theme": 32} | dict.fromkeys(set(TYPED) - {"description", "theme"}, 64)
+LIMITS = dict.fromkeys(TYPED, 64) | {"description": 2000}
 
 
 def test_each_field_has_its_longest_text(profile: Profile) -> None:
