@@ -84,6 +84,8 @@ def _system_calls(bench: Bench, one: Running, what: Load) -> list[str]:
         if watcher.returncode:
             raise BenchError(f"perf: {complaint.decode()}")
     rows = [line.split(";") for line in table.read_text().splitlines() if ";" in line]
+    if uncounted := [event for count, _, event, *_ in rows if not count.isdigit()]:
+        raise BenchError(f"perf did not count {', '.join(uncounted)}.")
     found = sorted(
         (float(count) / answers.count, event.removeprefix("syscalls:sys_enter_")) for count, _, event, *_ in rows
     )

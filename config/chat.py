@@ -1,4 +1,4 @@
-"""Where the chat platform and the music scrobbler are: the real ones, or the simulated ones of the embedded default."""
+"""Where the chat platform and the music scrobbler are: the real ones, or the simulated ones of the demo."""
 
 from __future__ import annotations
 

@@ -396,7 +396,7 @@ _SECURITY_SCHEMES = {
 SPECTACULAR_SETTINGS = {
     "TITLE": SITE_NAME,
     "DESCRIPTION": "User lookup, leaderboards.",
-    "VERSION": "1.0.0",
+    "VERSION": "1.0.0",  # of the API, which a release may leave as it is
     "SERVERS": [{"url": BASE_URL}],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api",

@@ -136,7 +136,7 @@ class Query:
         return tuple(compress(self._values, map(eq, self._values.values(), repeat(value))))
 
 
-def cut(text: str, name: str) -> tuple[str | None, str]:
+def cut_parameter(text: str, name: str) -> tuple[str | None, str]:
     """Cut a parameter out of a query string: return the first value of this name, and the rest. The value is None,
     where there is none, or it has to be decoded."""
     before, found, after = text.partition(f"{name}=")

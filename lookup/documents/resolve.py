@@ -145,7 +145,7 @@ class UserRow(NamedTuple):
         return account
 
 
-class Form(NamedTuple):
+class Prepared(NamedTuple):
     """Which parts of a user are asked for, and what reads them. `by`: what kind of value names the user. `bits`: a bit
     for each text that the statement shall read."""
 
@@ -160,7 +160,7 @@ class Form(NamedTuple):
         return self.of_key(_key(self.by, value))
 
     def of_key(self, key: str | int) -> Question:
-        """`key`: as the table has it; a username in upper case."""
+        """Return the question for the user whom `key` names, as the table has it; a username in upper case."""
         return Question(self.parts, self.statement, (key, self.bits) if self.bits else (key,))
 
 
@@ -173,15 +173,15 @@ class Question(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1_000)
-def form(by: str, parts: Parts) -> Form:
-    """Return the form of the questions for these parts. `by`: the kind of their values. Raises TypeInvalid."""
+def prepared(by: str, parts: Parts) -> Prepared:
+    """Return what reads these parts of any user. `by`: the kind of the value that names one. Raises TypeInvalid."""
     if by not in TYPES:
         raise TypeInvalid
     bits = sum(_BITS[include] for include in parts.texts)
     is_of_alias = parts.is_alias_profile and by == "username"
     # What is equal for any texts: a process has one statement for all of them.
     alike = parts._replace(texts=(), is_alias_profile=is_of_alias)
-    return Form(by, parts, _statement(by, alike, has_texts=bits > 0), bits)
+    return Prepared(by, parts, _statement(by, alike, has_texts=bits > 0), bits)
 
 
 def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
@@ -189,7 +189,7 @@ def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
 
     Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
-    return answer_to(form(by, parts).of(value), now)
+    return answer_to(prepared(by, parts).of(value), now)
 
 
 def answer_to(asked: Question, now: datetime) -> UserRow:
@@ -233,7 +233,7 @@ def _key(by: str, value: str) -> str | int:
 
 def read(by: str, key: str | int, parts: Parts, now: datetime) -> UserRow | None:
     """Return the parts of the user whom `key` names, or None. `by`: a type; a username in upper case. 1 query."""
-    return _read(form(by, parts).of_key(key), now)
+    return _read(prepared(by, parts).of_key(key), now)
 
 
 def _read(asked: Question, now: datetime) -> UserRow | None:

@@ -20,11 +20,11 @@ from accounts.models import LinkedAccount, Permission
 from infrastructure.databases.statements import BoundStatement, SentAhead
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import ApiError
-from infrastructure.requests.request_context import Prefetch
+from infrastructure.requests.request_context import MAX_PLAIN_PARAMETERS, Prefetch
 from lookup import leaderboards, openapi
 from lookup.documents import registry, resolve
 from lookup.documents.registry import DOCUMENT_COLUMNS
-from lookup.documents.resolve import Form, Parts, Question
+from lookup.documents.resolve import Parts, Prepared, Question
 from lookup.errors import LimitInvalid, UserNotFound, ValueInvalid
 from lookup.models import Board
 
@@ -49,7 +49,7 @@ class LookupView(BusyView):
     is_read = True
 
     def asked(self, request: request_context.Request, **parameters: str) -> Asked:
-        """Return what the request asks for. Raises what `resolve.form` and `Form.of` raise, and what `Query` does."""
+        """Return what the request asks for. Raises what `resolve.prepared`, `Prepared.of` and `Query` raise."""
         raise NotImplementedError
 
     def prefetch(self, request: request_context.Request, **parameters: str) -> Prefetch | None:
@@ -89,29 +89,32 @@ def _answer(asked: Asked, now: datetime) -> bytes:
 
 def _asked(text: str) -> Asked:
     """Read a query. Of a client's queries often nothing but the value differs: what the rest asks for is kept."""
-    value, rest = request_context.cut(text, "value")
-    if value is not None and len(rest) <= LONGEST_KEPT and (known := _form(rest)) is not None:
-        return Asked(known[0], known[1].of(value))
+    value, rest = request_context.cut_parameter(text, "value")
+    if value is not None and len(rest) <= LONGEST_KEPT and text.count("&") < MAX_PLAIN_PARAMETERS:
+        kept = _without_value(rest)
+        if kept is not None:
+            includes, prepared = kept
+            return Asked(includes, prepared.of(value))
     query = request_context.Query(text)
-    includes, form = _read_form(query)
-    return Asked(includes, form.of(query.single("value") or ""))
+    includes, prepared = _prepared(query)
+    return Asked(includes, prepared.of(query.single("value") or ""))
 
 
 @functools.lru_cache(maxsize=1_000)
-def _form(rest: str) -> tuple[tuple[str, ...], Form] | None:
+def _without_value(rest: str) -> tuple[tuple[str, ...], Prepared] | None:
     """Return what a query without its value asks for; None where it has another value."""
     query = request_context.Query(rest)
-    return None if "value" in query else _read_form(query)
+    return None if "value" in query else _prepared(query)
 
 
-def _read_form(query: request_context.Query) -> tuple[tuple[str, ...], Form]:
-    """Return the includes in the order of the answer, and the form of the question. Raises TypeInvalid."""
+def _prepared(query: request_context.Query) -> tuple[tuple[str, ...], Prepared]:
+    """Return the includes in the order of the answer, and what reads them of any user. Raises TypeInvalid."""
     names = query.names_of("true")
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
     parts = Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
-    return includes, resolve.form(query.single("type") or "", parts)
+    return includes, resolve.prepared(query.single("type") or "", parts)
 
 
 class EarlierView(BusyView):
@@ -156,7 +159,7 @@ def earlier_answer(by: str, value: str) -> bytes:
 
 def _earlier_asked(by: str, value: str) -> Asked:
     try:
-        return Asked((), resolve.form(by, resolve.EARLIER).of(value))
+        return Asked((), resolve.prepared(by, resolve.EARLIER).of(value))
     except ValueInvalid:
         raise UserNotFound from None
 

@@ -72,8 +72,12 @@ def show_board(request: HttpRequest, board: str) -> HttpResponse:
         page = places.page(single_parameter(request.GET, "page", "1") or "")
     except InvalidPage:
         raise Http404 from None
-    key = kept_html.digest("leaderboard", shown, page.number, places.num_pages, page.object_list)
-    response = _with_policy(kept_html.answer(request, key, lambda: _board(request, shown, page)))
+    if request.GET.keys() <= {"page"}:
+        key = kept_html.digest("leaderboard", shown, page.number, places.num_pages, page.object_list)
+        response = kept_html.answer(request, key, lambda: _board(request, shown, page))
+    else:  # the links to other pages repeat the whole query
+        response = _board(request, shown, page)
+    _with_policy(response)
     patch_vary_headers(response, ["Cookie"])
     if request.user.is_authenticated:  # their name is in the header of the page
         patch_cache_control(response, private=True, no_cache=True)

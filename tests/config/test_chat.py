@@ -17,9 +17,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_the_embedded_default_has_a_simulated_platform_beside_the_web(
-    environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_demo_has_a_simulated_platform_at_the_next_port(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found, scrobbler = chat.options(tmp_path, has_demo=True, web_port=8000)
     assert (found.simulator_port, found.api_url) == (8001, "http://127.0.0.1:8001/api/v10")
     assert (found.guild_id, scrobbler.api_url) == (chat.SIMULATED_GUILD, "http://127.0.0.1:8001/scrobbler/2.0/")

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import get_path_info
 from django.core.signals import got_request_exception
 from django.db import OperationalError
@@ -183,12 +184,12 @@ def test_over_https_the_answer_says_so(settings: Settings, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("_ada", "_without_django")
 def test_what_a_query_asks_for_is_kept_for_other_values_unless_it_is_long_or_has_no_key() -> None:
-    api._form.cache_clear()
+    api._without_value.cache_clear()
     for key in ({}, KEY):
         for value in ("ada", "eve"):
             send(LOOKUP, f"type=username&value={value}&views=true", **key)
         send(LOOKUP, f"type=username&value=ada&{'u' * api.LONGEST_KEPT}=true", **key)
-    assert api._form.cache_info().currsize == 1
+    assert api._without_value.cache_info().currsize == 1
 
 
 @pytest.mark.parametrize(
@@ -198,18 +199,29 @@ def test_what_a_query_asks_for_is_kept_for_other_values_unless_it_is_long_or_has
     "value", ["", "value", "value=", "value=7", "value=x", "value=%37", "value=+7", "value=7=", "value=\xe4"]
 )
 @pytest.mark.parametrize(
-    "after", ["", "&", "&type=uid", "&value=8", "&views=true&views=true&links=true", "&badges=tru%65"]
+    "after",
+    [
+        "",
+        "&",
+        "&type=uid",
+        "&value=8",
+        "&views=true&views=true&links=true",
+        "&badges=tru%65",
+        "&" * 99,
+        "&" * 199,
+        "&" * 200,
+    ],
 )
 def test_a_query_is_read_alike_from_what_is_kept_and_whole(before: str, value: str, after: str) -> None:
     def whole(text: str) -> object:
         query = Query(text)
-        includes, form = api._read_form(query)
-        return includes, form.of(query.single("value") or "")
+        includes, prepared = api._prepared(query)
+        return includes, prepared.of(query.single("value") or "")
 
     def outcome(read: Callable[[str], object]) -> object:
         try:
             return read(before + value + after)
-        except ApiError as error:
+        except (ApiError, SuspiciousOperation) as error:
             return type(error)
 
     assert outcome(api._asked) == outcome(api._asked) == outcome(whole)

@@ -89,4 +89,4 @@ def test_the_parameters_that_have_a_value_are_named_in_their_order(text: str) ->
     ],
 )
 def test_a_parameter_is_cut_out_of_a_query(text: str, value: str | None, rest: str) -> None:
-    assert request_context.cut(text, "value") == (value, rest)
+    assert request_context.cut_parameter(text, "value") == (value, rest)

@@ -132,6 +132,13 @@ def test_a_kept_page_shows_each_change_at_once(people: list[User]) -> None:
     assert places("/leaderboard/views")[0][1:] == ("P10", "/P10", "1,000 views", "Up 9 ranks")
 
 
+def test_a_kept_page_says_nothing_of_the_query_of_another_visitor(people: list[User]) -> None:
+    with_query = Client().get("/leaderboard/views?ref=stranger")
+    assert (b"ref=stranger" in with_query.content, with_query.has_header("ETag")) == (True, False)
+    assert b"stranger" not in Client().get("/leaderboard/views").content
+    assert Client().get("/leaderboard/views?page=1").content == Client().get("/leaderboard/views").content
+
+
 def test_a_kept_page_is_no_page_of_who_is_signed_in(people: list[User], client: Client) -> None:
     client.force_login(people[0])
     for browser, is_theirs in ((Client(), False), (client, True), (Client(), False)):

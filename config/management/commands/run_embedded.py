@@ -37,6 +37,7 @@ _MODULE = ("-m", "granian")
 # One worker: limits and caches of the embedded default live in it.
 _OPTIONS = (
     *("--interface", "asgi"),
+    *("--loop", "auto" if sys.platform == "win32" else "uvloop"),
     *("--workers", "1"),
     *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
     "--respawn-failed-workers",

@@ -34,6 +34,7 @@ class Answer:
 
 
 REFUSED = Answer(429, headers={"Retry-After": "1"})
+BUSY = Answer(503, headers={"Retry-After": "0"})
 
 
 @contextmanager
@@ -72,6 +73,13 @@ def program(slug: str, language: str, origin: str) -> str:
     return programs_of_pages.program(twin, Place(slug, language, 0)).replace(settings.BASE_URL, origin)
 
 
+def as_write(text: str) -> str:
+    """Return the program of the page about retries with POST in place of GET."""
+    changed = text.replace('"GET",\n', '"POST",\n').replace('  headers: { "X', '  method: "POST",\n  headers: { "X')
+    assert changed.count('"POST"') == 1
+    return changed
+
+
 def scripted(*answers: Answer) -> tuple[list[Answer], Callable[..., Answer]]:
     """Return the answers that are left, and a function that takes the next one."""
     left = list(answers)
@@ -79,7 +87,7 @@ def scripted(*answers: Answer) -> tuple[list[Answer], Callable[..., Answer]]:
 
 
 @BOTH
-@pytest.mark.parametrize("first", [REFUSED, Answer(503, headers={"Retry-After": "0"}), Answer(0)], ids=str)
+@pytest.mark.parametrize("first", [REFUSED, BUSY, Answer(502), Answer(0)], ids=str)
 def test_a_request_is_sent_again_after_a_refusal_or_no_answer(tmp_path: Path, language: str, first: Answer) -> None:
     left, answer = scripted(first, Answer(200, '{"user": 1}'))
     with server(answer) as origin:
@@ -89,7 +97,7 @@ def test_a_request_is_sent_again_after_a_refusal_or_no_answer(tmp_path: Path, la
 
 
 @BOTH
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409])
 def test_another_refusal_is_not_sent_again(tmp_path: Path, language: str, status: int) -> None:
     left, answer = scripted(Answer(status), Answer(200))
     with server(answer) as origin, pytest.raises(AssertionError):
@@ -98,24 +106,31 @@ def test_another_refusal_is_not_sent_again(tmp_path: Path, language: str, status
 
 
 @BOTH
-def test_a_write_without_an_answer_is_not_sent_again(tmp_path: Path, language: str) -> None:
-    left, answer = scripted(Answer(0), Answer(200))
+@pytest.mark.parametrize("first", [BUSY, Answer(500), Answer(0)], ids=str)
+def test_a_write_that_may_have_been_carried_out_is_not_sent_again(tmp_path: Path, language: str, first: Answer) -> None:
+    left, answer = scripted(first, Answer(200))
     with server(answer) as origin:
-        text = program("patterns/retries", language, origin).replace('"GET",\n', '"POST",\n')
-        text = text.replace('  headers: { "X', '  method: "POST",\n  headers: { "X')
-        assert text.count('"POST"') == 1
+        text = as_write(program("patterns/retries", language, origin))
         with pytest.raises(AssertionError):
             programs_of_pages.run(text, language, tmp_path, KEY)
     assert len(left) == 1
 
 
 @BOTH
+def test_a_write_that_a_limit_refused_is_sent_again(tmp_path: Path, language: str) -> None:
+    left, answer = scripted(REFUSED, Answer(200, '{"user": 1}'))
+    with server(answer) as origin:
+        text = as_write(program("patterns/retries", language, origin))
+        assert programs_of_pages.read(programs_of_pages.run(text, language, tmp_path, KEY), language) == {"user": 1}
+    assert left == []
+
+
+@BOTH
 def test_a_request_is_sent_four_times_at_most(tmp_path: Path, language: str) -> None:
-    at_once = Answer(503, headers={"Retry-After": "0"})
-    left, answer = scripted(*[at_once] * 5)
+    left, answer = scripted(*[BUSY] * 5)
     with server(answer) as origin, pytest.raises(AssertionError):
         programs_of_pages.run(program("patterns/retries", language, origin), language, tmp_path, KEY)
-    assert left == [at_once]
+    assert left == [BUSY]
 
 
 @dataclass
