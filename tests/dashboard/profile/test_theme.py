@@ -63,7 +63,7 @@ def test_own_changes_stay_on_top_until_they_are_taken_back(signed_in: Client, us
     dress(profile, user, "forest", font="mono")
     page = signed_in.get(PAGE)
     assert "Take back my own changes" in said(page)
-    assert "They are: Font of the page." in said(page)
+    assert "They lie on top of each theme: Font of the page." in said(page)
     signed_in.post(PAGE, filled(signed_in, PAGE, "theme") | {"theme": "paper"})
     assert themes.own_changes(Profile.objects.get(pk=profile.pk)) == ["font"]
     signed_in.post(PAGE, filled(signed_in, PAGE, "theme") | {"takes_back": "on"})
