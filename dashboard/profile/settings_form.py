@@ -172,6 +172,7 @@ class SettingsForm(ColumnsForm, forms.Form):
         super().__init__(*args, **kwargs)
         self.profile = instance
         self.stored = settings_schema.filled(instance.settings)
+        self.given = themes.given(instance)["settings"]
         self.initial["version"] = versions.of(instance.updated_at)
         for field in FIELDS:
             self.fields[field_name(field)] = _form_field(field)
@@ -216,7 +217,8 @@ class SettingsForm(ColumnsForm, forms.Form):
         return changed
 
     def columns(self) -> Json:
-        return {"settings": self.chosen(), **{column: self.cleaned_data[column] for column in FONTS}}
+        fonts = {column: self.cleaned_data[column] for column in FONTS if column in self.data}
+        return {"settings": self.chosen(), **fonts}
 
     def groups(self) -> list[Group]:
         """Return the settings that our page shows, in its order."""
@@ -236,7 +238,7 @@ class SettingsForm(ColumnsForm, forms.Form):
         here = ON_PAGE.get(key, ())
         fields = [field for field in FIELDS if field.key == key and (field.name in here) == is_on_page]
         bound = [self[field_name(field)] for field in fields]
-        given = themes.plain(self.profile.theme)["settings"][key]
+        given = self.given[key]
         return Part(
             id=key if is_on_page or not here else f"{key}-clients",
             key=key,

@@ -9,7 +9,7 @@ from django import forms
 
 from dashboard import versions
 from dashboard.profile.forms import ColumnsForm
-from dashboard.profile.settings_form import FONTS, label_of
+from dashboard.profile.settings_form import FONTS, TITLES, label_of
 from dashboard.versions import VersionField
 from lookup.models import Profile
 from lookup.page import colors
@@ -32,12 +32,17 @@ class ThemeForm(ColumnsForm, forms.Form):
 
     version = VersionField()
     theme = forms.ChoiceField(required=False, widget=ThemeSelect)
-    takes_back = forms.BooleanField(required=False, label="Take back my own changes")
+    takes_back = forms.BooleanField(
+        required=False,
+        label="Take back my own changes",
+        widget=forms.CheckboxInput({"aria-describedby": "id_takes_back_helptext"}),  # of theme.html
+    )
 
     def __init__(self, *args: Any, instance: Profile, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.profile = instance
-        self.initial["version"], self.initial["theme"] = versions.of(instance.updated_at), instance.theme
+        self.initial["version"] = versions.of(instance.updated_at)
+        self.initial["theme"] = instance.theme if themes.is_worn(instance) else ""
         names = [*([instance.theme] if self.has_unknown else []), *themes.THEMES]
         self.fields["theme"].choices = [(name, name.capitalize() if name in themes.THEMES else name) for name in names]  # type: ignore[attr-defined]  # a ChoiceField
         self.own_changes = [_label(path) for path in themes.own_changes(instance)]
@@ -60,10 +65,10 @@ class ThemeForm(ColumnsForm, forms.Form):
 
     def columns(self) -> dict[str, Any]:
         """Return what the theme writes; nothing where the form says what the profile has."""
-        name, takes_back = self.cleaned_data["theme"] or self.profile.theme, self.cleaned_data["takes_back"]
-        if name == self.profile.theme and not takes_back:
+        name, takes_back = self.cleaned_data["theme"], self.cleaned_data["takes_back"]
+        if name == self.initial["theme"] and not takes_back:
             return {}
-        return themes.picked(self.profile, name, keeps_own=not takes_back)
+        return themes.picked(self.profile, name or self.profile.theme, keeps_own=not takes_back)
 
 
 def _label(path: str) -> str:
@@ -71,4 +76,4 @@ def _label(path: str) -> str:
     if path in FONTS:
         return FONTS[path][0]
     key, _, name = path.partition(".")
-    return label_of(key, name)
+    return f"{TITLES[key]}: {label_of(key, name)}"

@@ -80,7 +80,7 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
     title, back_url = TITLES[key], editing.url_of(profile, "profile_appearance")
     if request.method == "POST":
         settings = settings_schema.filled(profile.settings)
-        settings[key] = themes.plain(profile.theme)["settings"][key]
+        settings[key] = themes.given(profile)["settings"][key]
         profiles.change(profile=profile, values={"settings": settings}, by=request.user)
         messages.success(request, f"{title}: reset.")
         return redirect(back_url)

@@ -107,6 +107,12 @@ def parameters(settings: Settings, *, font: str = "", font_username: str = "") -
     return {name: value for name, value in asked.items() if value}
 
 
+def has_own(settings: Settings) -> bool:
+    """Return whether these settings set the colours of a page."""
+    names = ("accentColor", "primaryColor", "secondaryColor", "backgroundColor")
+    return any(settings["colorsSettings"][name] for name in names)
+
+
 def address(settings: Settings, *, font: str = "", font_username: str = "") -> str:
     """Return the address of the style sheet of these settings and fonts; empty where they set nothing."""
     given = parameters(settings, font=font, font_username=font_username)

@@ -191,7 +191,7 @@ class ProfilePage:
     @property
     def tint(self) -> int:
         """The user's colour for initial and banner; 0 where the owner has chosen colours."""
-        return 0 if self.style else people.tint_of(self.user.id)
+        return 0 if colors.has_own(self.chosen) else people.tint_of(self.user.id)
 
     @cached_property
     def head(self) -> Head:

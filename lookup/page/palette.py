@@ -16,6 +16,7 @@ READABLE, ENOUGH = 5.0, 4.6  # contrast of text, on plain grounds and where some
 SEEN = 3.1  # of controls
 VEIL = 0.35  # how much of the page's ground lies over a picture behind it (static/css/profile.css)
 HEADER = 0.1  # how much shines through the header and the footer
+PRESENCE = 0.13  # how much of a status' colour lies in the card of presence (static/css/profile.css)
 _MIDDLE = 0.18  # luminance: as far from black as from white
 
 
@@ -37,6 +38,13 @@ STANDARD: dict[str, tuple[Color, Color]] = {
         ("ember", "ad4317", "f2a077"),
     )
 }
+
+
+# Of the statuses of presence, light and dark (static/css/profile.css).
+STATUSES = tuple(
+    (color(light), color(dark))
+    for light, dark in (("1f7a4d", "6fd39b"), ("94610a", "edc36f"), ("b3362c", "f69c91"), ("6b3fa0", "c9aef5"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +87,10 @@ class Chosen:
         below = [*grounds, mixed(pole, found["paper"], VEIL)]
         through = [mixed(surface, one, max(1 - self.opacity, HEADER)) for one in below]
         plain = [(one, READABLE) for one in (surface, sunken)] + [(one, ENOUGH) for one in through]
-        ink = readable(self.text or found["ink"], plain, pole)
+        words = [*plain, *((mixed(sunken, status[is_dark], PRESENCE), ENOUGH) for status in STATUSES)]
+        ink = readable(self.text or found["ink"], words, pole)
         soft = mixed(ink, surface, 0.25) if self.text or grounds else found["ink-soft"]
-        found |= {"ink": ink, "ink-soft": readable(soft, plain, pole)}
+        found |= {"ink": ink, "ink-soft": readable(soft, words, pole)}
         found |= self._signs(found, plain, grounds, is_dark=is_dark)
         if self.grounds:
             controls = [(one, SEEN) for one in (surface, sunken)]

@@ -7,6 +7,7 @@ that are not in the table are free text, as imports bring them: they give the de
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ from lookup.shapes import settings_schema
 
 Json = dict[str, Any]  # Any: a JSON value
 COLUMNS = ("font", "font_username")
+# The background is one choice: where a color of it is the owner's own, all of it is.
+_GROUND_COLORS = frozenset(f"colorsSettings.{name}" for name in ("backgroundColor", "primaryColor", "secondaryColor"))
+_GROUND = _GROUND_COLORS | {"colorsSettings.gradient", "colorsSettings.gradientAngle"}
+_SHORT_COLOR = re.compile(r"#[0-9A-Fa-f]{3}")
 
 
 class Look(Protocol):
@@ -72,10 +77,17 @@ def values_of(look: Look) -> Json:
     return {path: has[path] for path in PATHS}
 
 
+def is_worn(look: Look) -> bool:
+    """Return whether the profile has a value of its theme. Before there were themes, accounts had names like theirs."""
+    theme = THEMES.get(look.theme, STARTER)
+    return theme is STARTER or _wears(theme, values_of(look))
+
+
 def own_changes(look: Look) -> list[str]:
     """Return the paths whose values differ from those of the theme, which are the owner's own."""
-    given = _given_by(look.theme)
-    return [path for path, value in values_of(look).items() if value != given[path]]
+    has = values_of(look)
+    given = _given(look.theme, has)
+    return [path for path, value in has.items() if not _is_same(value, given[path])]
 
 
 @dataclass(slots=True)
@@ -99,15 +111,40 @@ def picked(look: Look, name: str, *, keeps_own: bool = True) -> Json:
     Values that the current theme gives become those of the new one, others stay; without `keeps_own` all become those
     of the new one.
     """
-    new, old = _given_by(name), _given_by(look.theme)
+    has, new = values_of(look), THEMES.get(name, STARTER).values
+    own = {*own_changes(look)} if keeps_own else set()
+    if own & _GROUND_COLORS:
+        own |= _GROUND
     chosen: Json = {"theme": name, "settings": settings_schema.filled(look.settings)}
-    for path, value in values_of(look).items():
-        is_own = keeps_own and value != old[path]
+    for path, value in has.items():
         key, _, setting = path.partition(".")
-        (chosen["settings"][key] if setting else chosen)[setting or key] = value if is_own else new[path]
+        (chosen["settings"][key] if setting else chosen)[setting or key] = value if path in own else new[path]
     return chosen
 
 
-def _given_by(name: str) -> Json:
-    """Return the values of a theme. A name that is not in the table gives the defaults, as the first theme does."""
-    return THEMES.get(name, STARTER).values
+def given(look: Look) -> Json:
+    """Return what `plain` does, of the theme that the profile wears; of the defaults where it wears none."""
+    return plain(look.theme if is_worn(look) else "")
+
+
+def _given(name: str, has: Json) -> Json:
+    """Return the values that a profile with these values has of its theme. A name that is not in the table gives the
+    defaults, as the first theme does."""
+    theme = THEMES.get(name, STARTER)
+    return theme.values if _wears(theme, has) else STARTER.values
+
+
+def _wears(theme: Theme, has: Json) -> bool:
+    special = (path for path, value in theme.values.items() if value != STARTER.values[path])
+    return any(_is_same(has[path], theme.values[path]) for path in special)
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    return bool(first == second or _normal(first) == _normal(second))
+
+
+def _normal(value: Any) -> Any:
+    """Return a color in lower case, with six digits for three."""
+    if not isinstance(value, str) or not value.startswith("#"):
+        return value
+    return ("#" + "".join(2 * digit for digit in value[1:]) if _SHORT_COLOR.fullmatch(value) else value).lower()

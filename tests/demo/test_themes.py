@@ -34,7 +34,8 @@ PRESENCE = [
 
 def test_the_usual_colors_are_those_of_the_style_sheet() -> None:
     assert {name: STANDARD[name] for name in palette.STANDARD} == palette.STANDARD
-    assert len(PRESENCE) == 4
+    assert tuple(PRESENCE) == palette.STATUSES
+    assert f"var(--presence) {palette.PRESENCE:.0%}" in (CSS / "profile.css").read_text()
     assert f"var(--paper) {palette.VEIL:.0%}" in (CSS / "profile.css").read_text()
 
 
@@ -72,8 +73,9 @@ def pairs(css: str, scheme: int) -> Iterator[tuple[str, float, Color, Color]]:
         yield f"text on {name}", TEXT, shown["on-accent"], shown[name]
     yield "a link's icon", TEXT, shown.get("icon", shown["accent"]), sunken
     for status in PRESENCE:
-        word = mixed(status[scheme], pole, 0.2)
-        yield "a status in words", TEXT, word, mixed(sunken, status[scheme], 0.13)
+        word, card = mixed(status[scheme], pole, 0.2), mixed(sunken, status[scheme], palette.PRESENCE)
+        yield "a status in words", TEXT, word, card
+        yield from ((f"{name} on the card of presence", TEXT, shown[name], card) for name in ("ink", "ink-soft"))
         yield "the dot of a status", LARGE, status[scheme], sunken
     yield from (("the edge of a button", LARGE, shown["line-strong"], one) for one in (surface, sunken))
     yield "the ring of the focus, which lies on the color of the cards", LARGE, shown["ember"], surface

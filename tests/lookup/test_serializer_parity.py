@@ -26,7 +26,7 @@ from lookup.serializers.rows import WholeProfile
 pytestmark = pytest.mark.django_db
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-MEMBERS = 150
+MEMBERS = 300
 EDGES = (None, 0, 1, True, False, 1.0, 0.5, "", "x", "\ud800", "\N{GRINNING FACE}", 2**70, (), ("a", None), NOW)
 Form = type[CompiledSerializer[Any]]
 Rows = dict[Form, list[Any]]  # Any: the rows of a form

@@ -62,6 +62,10 @@ FOREST, PAPER = themes.THEMES["forest"].values, themes.THEMES["paper"].values
         (dressed("forest", colorsSettings__textColor="#123456"), "colorsSettings.textColor", "#123456", PAPER),
         (dressed("forest", cardSettings__borderRadius=0), "cardSettings.borderRadius", 0, PAPER),
         (dressed("forest", font=""), "font", "", PAPER),  # an emptied field is a choice
+        (profile("midnight"), "colorsSettings.textColor", PAPER, PAPER),  # a name from before there were themes
+        (profile("midnight", font="mono"), "font", "mono", PAPER),
+        (dressed("forest", colorsSettings__backgroundColor="#ff0000"), "colorsSettings.gradient", True, PAPER),
+        (dressed("paper", colorsSettings__backgroundColor="#EFE7D6"), "colorsSettings.backgroundColor", PAPER, PAPER),
         (dressed("forest", cardSettings__borderRadius=3), "cardSettings.borderRadius", PAPER, PAPER),
     ],
 )

@@ -125,3 +125,41 @@ def test_fonts_are_set_among_the_details(signed_in: Client, profile: Profile) ->
     assert (stored.font, stored.font_username) == ("Inter", "slab")
     refused = signed_in.post(page, filled(signed_in, page, "version") | {"font": "a\u202eb"})
     assert page_of(refused).xpath("//details[@open]/@id") == ["fonts"]
+
+
+def test_a_name_from_before_there_were_themes_is_not_checked_and_can_be_picked(
+    signed_in: Client, profile: Profile
+) -> None:
+    Profile.objects.filter(pk=profile.pk).update(theme="midnight")
+    page = page_of(signed_in.get(PAGE))
+    assert (page.xpath("//input[@name='theme'][@checked]"), page.xpath("//input[@name='takes_back']")) == ([], [])
+    sent = filled(signed_in, PAGE, "theme")
+    signed_in.post(PAGE, sent)
+    assert themes.own_changes(Profile.objects.get(pk=profile.pk)) == []
+    assert Profile.objects.get(pk=profile.pk).settings == {}
+    signed_in.post(PAGE, sent | {"theme": "midnight"})
+    stored = Profile.objects.get(pk=profile.pk)
+    assert (themes.is_worn(stored), stored.font) == (True, themes.THEMES["midnight"].values["font"])
+
+
+def test_fonts_that_a_form_does_not_have_stay(signed_in: Client, user: User, profile: Profile) -> None:
+    """As one that was open while the release with the fonts began."""
+    dress(profile, user, "", font="Inter", font_username="slab")
+    page = "/dashboard/profile/appearance/"
+    sent = {k: v for k, v in filled(signed_in, page, "version").items() if k not in themes.COLUMNS}
+    signed_in.post(page, sent)
+    stored = Profile.objects.get(pk=profile.pk)
+    assert (stored.font, stored.font_username) == ("Inter", "slab")
+
+
+def test_the_banner_keeps_the_color_of_its_user_until_a_color_is_chosen(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
+    def has_tint() -> bool:
+        return " tint-" in Client().get(f"/{user.username}").content.decode()
+
+    assert has_tint()
+    dress(profile, user, "", font="serif")
+    assert has_tint()
+    dress(profile, user, "forest")
+    assert not has_tint()
