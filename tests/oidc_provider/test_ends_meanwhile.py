@@ -38,13 +38,17 @@ ENDS: dict[str, Callable[[App, User], object]] = {
 
 
 def wait_for_a_blocked_statement() -> None:
-    """Return once another connection waits for a lock. AssertionError after GIVE_UP seconds."""
+    """Return once another connection waits for a lock of this one. AssertionError after GIVE_UP seconds."""
     give_up_at = time.monotonic() + GIVE_UP
     blocked = False
     while not blocked:
-        assert time.monotonic() < give_up_at, "No statement waits for a lock."
+        assert time.monotonic() < give_up_at, "No statement waits for this one."
         with connection.cursor() as cursor:
-            cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid())")
+            # Of all locks of the server: the databases of other tests that run now are there, too.
+            cursor.execute(
+                "SELECT EXISTS (SELECT 1 FROM pg_locks"
+                " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+            )
             (blocked,) = cursor.fetchone()
         time.sleep(0.005)
 
