@@ -33,7 +33,7 @@ def _import_compat() -> None:
             del sys.modules[name]
 
 
-GARBAGE = 10_000  # new containers after which garbage is collected: by default 700, from Python 3.13 on 2000
+GARBAGE = 10_000  # new containers between two collections: at the default of 700, every second request would collect
 gc.disable()  # until the apps are loaded: collections between imports find nothing, and take a tenth of the start
 _import_compat()
 

@@ -19,6 +19,7 @@ from dashboard.profile import WORDS, media
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB, Kind
 from lookup.models import Alias, Profile
+from lookup.shapes import settings_schema
 from lookup.transfer import own
 
 
@@ -74,6 +75,13 @@ class ColumnsForm(forms.BaseForm):
         """Return the values to save."""
         raise NotImplementedError
 
+    def typed(self) -> Profile:
+        """Return the profile as it would be with the values of a valid form."""
+        changed = copy.copy(self.profile)
+        for column, value in self.columns().items():
+            setattr(changed, column, settings_schema.validated(value) if column == "settings" else value)
+        return changed
+
     def write(self, *, by: User) -> bool:
         """Save the values, unless the profile has changed since the form's version. Return False if they were refused;
         the form has the errors."""
@@ -96,7 +104,7 @@ class ProfileForm(ColumnsForm, forms.ModelForm[Profile]):
 
     class Meta:
         model = Profile
-        fields = (*("display_name", "description", "location", "name", "sound_effect", "sound_effect_button"),)
+        fields = ("display_name", "description", "location", "name", "sound_effect", "sound_effect_button")
         labels = {
             "display_name": "Display name",
             "name": "Name of the profile",

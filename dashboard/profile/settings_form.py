@@ -209,13 +209,6 @@ class SettingsForm(ColumnsForm, forms.Form):
                 settings[field.key][field.name] = copy.copy(field.default) if value is None else value
         return settings
 
-    def typed(self) -> Profile:
-        """Return the profile as it would be with the values of a valid form."""
-        changed = copy.copy(self.profile)
-        for column, value in self.columns().items():
-            setattr(changed, column, settings_schema.validated(value) if column == "settings" else value)
-        return changed
-
     def columns(self) -> Json:
         fonts = {column: self.cleaned_data[column] for column in FONTS if column in self.data}
         return {"settings": self.chosen(), **fonts}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from django import forms
@@ -13,7 +12,7 @@ from dashboard.profile.settings_form import FONTS, TITLES, label_of
 from dashboard.versions import VersionField
 from lookup.models import Profile
 from lookup.page import colors
-from lookup.shapes import settings_schema, themes
+from lookup.shapes import themes
 
 
 class ThemeSelect(forms.RadioSelect):
@@ -55,13 +54,6 @@ class ThemeForm(ColumnsForm, forms.Form):
     @property
     def style(self) -> str:
         return colors.themes_address()
-
-    def typed(self) -> Profile:
-        """Return the profile as it would be with the values of a valid form."""
-        changed = copy.copy(self.profile)
-        for column, value in self.columns().items():
-            setattr(changed, column, settings_schema.validated(value) if column == "settings" else value)
-        return changed
 
     def columns(self) -> dict[str, Any]:
         """Return what the theme writes; nothing where the form says what the profile has."""

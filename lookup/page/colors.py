@@ -40,8 +40,14 @@ _NUMBERS = {
     "radius": ("cardSettings", "borderRadius", 16),
     "light": ("textSettings", "glowStrength", 0),
 }
-_SIZES = {"blur": (0, 40), "opacity": (70, 100), "radius": (0, 40), "width": (0, 8)}
-_LIMITS = {**_SIZES, "angle": (0, 360), "light": (0, 100)}
+_LIMITS = {
+    "blur": (0, 40),
+    "opacity": (70, 100),
+    "radius": (0, 40),
+    "width": (0, 8),
+    "angle": (0, 360),
+    "light": (0, 100),
+}
 # Fonts that systems have, by the names that profiles give: the families, the size in rem and the height of a line.
 FONTS = {
     "serif": (

@@ -125,7 +125,7 @@ class Chosen:
 
 
 def _grounds(ground: Color, *, is_dark: bool) -> dict[str, Color]:
-    """Return cards and quiet grounds in the tint of a background, light or dark enough for every text of the page."""
+    """Return the colours of page, cards and quiet grounds: mixed from the background, and readable below any text."""
     if is_dark:
         steps = (mixed(ground, BLACK, step / 20) for step in range(21))
         deep = next(one for one in steps if luminance(one) <= 0.02)

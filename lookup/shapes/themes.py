@@ -41,11 +41,6 @@ class Theme:
     about: str
     values: Json
 
-    @property
-    def has_both(self) -> bool:
-        """Whether it follows the reader's light or dark, as it has no background of its own."""
-        return not (self.values["colorsSettings.backgroundColor"] or self.values["colorsSettings.gradient"])
-
 
 def _read() -> dict[str, Theme]:
     read = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
