@@ -12,10 +12,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, users
+from accounts import audit, notifications, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
-from dashboard import notifications
 from dashboard.models import AccessRequest
 from infrastructure import text_rules
 from oidc_provider.applications import applications

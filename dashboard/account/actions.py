@@ -5,10 +5,9 @@ from __future__ import annotations
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts import deletions, users
+from accounts import deletions, notifications, users
 from accounts.models import AccountDeletion, Name, User
 from accounts.models.names import NameKind
-from dashboard import notifications
 from lookup.editing import aliases, profiles
 
 

@@ -6,10 +6,9 @@ from itertools import count
 
 from django.db import transaction
 
-from accounts import users
+from accounts import notifications, users
 from accounts.models import Name
 from accounts.models.names import MAX_NAME_LENGTH, RESERVED_KEYS, NameKind
-from dashboard import notifications
 from lookup.editing import aliases, profiles
 
 

@@ -10,11 +10,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import users
+from accounts import notifications, users
 from accounts.api_keys import keys
 from accounts.api_keys.keys import IssuedKey
 from accounts.models import ApiKey, User
-from dashboard import access_requests, notifications, versions
+from dashboard import access_requests, versions
 from dashboard.access_requests import SELF_SERVED
 from dashboard.models import AccessRequest
 

@@ -11,8 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from accounts import notifications
 from accounts.models import User
-from dashboard import notifications, versions
+from dashboard import versions
 from dashboard.client_apps import queries
 from oidc_provider import redirects
 from oidc_provider.applications import applications, logos

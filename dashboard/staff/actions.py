@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts import second_factor
+from accounts import notifications, second_factor
 from accounts.models import ApiKey, User
 from accounts.staff_actions import ConfirmationPage, StaffAction, refused_if, through
-from dashboard import access_requests, notifications
+from dashboard import access_requests
 from dashboard.models import AccessRequest
 from oidc_provider.models import Application
 

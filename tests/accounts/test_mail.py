@@ -13,9 +13,8 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import mail
+from accounts import mail, notifications
 from config.management.commands import report_jobs
-from dashboard import notifications
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 from tests.factories.accounts import PASSWORD, UserFactory
