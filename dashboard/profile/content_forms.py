@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -36,6 +35,7 @@ from lookup.models.validators import TAGS
 from lookup.page import url_policy
 from lookup.serializers.rows import PLATFORMS as PLATFORMS_ELSEWHERE
 from lookup.shapes import addresses
+from lookup.shapes.addresses import with_scheme
 from lookup.shapes.sections import SectionType
 from lookup.shapes.strict_fields import TextList
 
@@ -86,19 +86,6 @@ class CommaListField(forms.CharField):
         if problem := self.rule.problem_of(texts):
             raise ValidationError(problem)
         return texts
-
-
-_ADDRESS = re.compile(r"(?P<host>[^\s:/?#@]+)(?::\d{1,5})?(?:[/?#]\S*)?")
-_MAILBOX = re.compile(r"[^\s:/?#@]+@(?P<host>[^\s:/?#@]+)")
-
-
-def with_scheme(text: str) -> str:
-    """Return the address with https:// or mailto: where it was typed without. A host has a dot inside."""
-    if (found := _ADDRESS.fullmatch(text)) and "." in found["host"][1:-1]:
-        return f"https://{text}"
-    if (found := _MAILBOX.fullmatch(text)) and "." in found["host"][1:-1]:
-        return f"mailto:{text}"
-    return text
 
 
 @dataclass(frozen=True)

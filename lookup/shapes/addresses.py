@@ -1,8 +1,13 @@
-"""The URLs that answers hold."""
+"""The URLs that answers hold, and addresses as people type them."""
+
+import re
 
 from django.conf import settings
 
 from infrastructure.settings_cache import from_settings
+
+_ADDRESS = re.compile(r"(?P<host>[^\s:/?#@]+)(?::\d{1,5})?(?:[/?#]\S*)?")
+_MAILBOX = re.compile(r"[^\s:/?#@]+@(?P<host>[^\s:/?#@]+)")
 
 
 def upload(path: str) -> str:
@@ -40,3 +45,12 @@ def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
 @from_settings
 def _of(setting: str) -> str:
     return str(getattr(settings, setting))
+
+
+def with_scheme(text: str) -> str:
+    """Return the address with https:// or mailto: where it was typed without. A host has a dot inside."""
+    if (found := _ADDRESS.fullmatch(text)) and "." in found["host"][1:-1]:
+        return f"https://{text}"
+    if (found := _MAILBOX.fullmatch(text)) and "." in found["host"][1:-1]:
+        return f"mailto:{text}"
+    return text

@@ -9,7 +9,6 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from dashboard.profile.content_forms import with_scheme
 from dashboard.profile.section_forms import FORMS
 from lookup.documents import registry
 from lookup.editing import content
@@ -24,6 +23,7 @@ from lookup.models import (
     Project,
     Section,
 )
+from lookup.shapes.addresses import with_scheme
 from tests.dashboard.profile.editor import ROOT, Editor, picture, song
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import (
