@@ -10,27 +10,12 @@ from qrcode.constants import ERROR_CORRECT_M
 from qrcode.image.svg import SvgPathFillImage
 from qrcode.main import QRCode
 
+from lookup.shapes import platforms
 from lookup.shapes.svg import svg_problems
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 VISIBLE = "#6d7d75"  # at least 3:1 on the light and on the dark ground of an icon
-TEXT, MAIL, WEB = "text", "mail", "web"
-# Drawings of `static/img/platforms.svg`, by the platform that the owner names, else by a label of the host name.
-_NAMES = {
-    "mail": "mail email",
-    "chat": "chat chat-server chatserver discord element matrix messaging session signal slack telegram whatsapp t.me",
-    "people": "bluesky bsky facebook instagram linkedin mastodon misskey reddit social threads tumblr twitter x.com",
-    "code": "bitbucket code codeberg codepen docker forgejo git gitea github gitlab npm pypi sourcehut stackoverflow",
-    "music": "apple-music bandcamp deezer last.fm listenbrainz mixcloud music radio scrobbler soundcloud spotify tidal",
-    "video": "kick odysee peertube tiktok tube twitch video vimeo youtu youtube",
-    "picture": "artstation behance deviantart dribbble flickr gallery photos picture pinterest pixelfed pixiv",
-    "game": "epicgames game games gog itch lichess minecraft playstation roblox steam steamcommunity xbox",
-    "shop": "etsy redbubble shop store",
-    "support": "buymeacoffee donate ko-fi kofi liberapay opencollective patreon paypal sponsors",
-    "writing": "blog dev.to goodreads medium.com news substack wiki wikipedia wordpress",
-    "figures": "anilist letterboxd myanimelist stats status tracker trakt",
-}
-_DRAWINGS = {name: drawing for drawing, names in _NAMES.items() for name in names.split()}
+TEXT, MAIL, WEB = "text", "mail", "web"  # drawings of static/img/platforms.svg
 
 
 @functools.lru_cache(maxsize=256)
@@ -58,9 +43,7 @@ def drawing(platform: str, host: str) -> str:
 
     `host`: of the link, a mail address, or "" for a text to copy.
     """
-    names = (platform.strip().lower().replace(" ", "-"), host.lower(), *reversed(host.lower().split(".")[:-1]))
-    known = next((_DRAWINGS[name] for name in names if name in _DRAWINGS), "")
-    return known or (TEXT if not host else MAIL if "@" in host else WEB)
+    return platforms.drawing_of(platform, host) or (TEXT if not host else MAIL if "@" in host else WEB)
 
 
 @functools.lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ from django.test import Client
 
 from lookup import models
 from lookup.page import colors, icons, palette, presenters, url_policy
-from lookup.shapes import settings_schema, themes
+from lookup.shapes import platforms, settings_schema, themes
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile, shown
@@ -230,7 +230,7 @@ def test_the_platform_decides_then_the_host(platform: str, host: str, drawing: s
 def test_every_drawing_is_in_the_sprite_and_has_no_colour_of_its_own() -> None:
     root = ET.parse(SPRITE).getroot()  # noqa: S314 - ours
     drawn = {symbol.get("id") for symbol in root}
-    assert drawn == {*icons._NAMES, icons.TEXT, icons.MAIL, icons.WEB}
+    assert drawn == {*platforms._WORDS.values(), icons.TEXT, icons.MAIL, icons.WEB}
     assert not any(name in SPRITE.read_text() for name in ("style", "fill", "stroke"))
 
 
