@@ -33,6 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "lookup.Comment",
         "lookup.FeedbackVote",
         "lookup.Report",
+        "lookup.Decision",
         "lookup.Badge",
         "lookup.CustomBadge",
         "lookup.Asset",

@@ -23,13 +23,15 @@ from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, column
 from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from accounts.staff_actions import StaffAction, through
+from accounts.staff_actions import StaffAction
 from imagehost import media, names
 from imagehost.errors import FolderExists
-from imagehost.folders import albums, folders, rules
+from imagehost.folders import folders, rules
 from imagehost.folders.folders import Changes
-from imagehost.models import Album, File, Folder, FolderRule, PreviewState, State, Usage
-from imagehost.storing import files, quarantine, quotas
+from imagehost.models import Album, File, Folder, FolderRule, PreviewState, Usage
+from imagehost.staff_actions import ALBUM_ACTIONS, DECISION_ACTIONS, FILE_ACTIONS, REPORT_ACTIONS
+from imagehost.storing import quotas
+from lookup.admin.social import DecisionAdmin, ReportAdmin
 
 
 @transaction.atomic
@@ -65,32 +67,7 @@ class FileAdmin(OperationsAdmin):
     search_help_text = "A file's name with or without its ending, its original name, or its owner's username or id."
     ordering = ("-uploaded_at", "-id")
     fields = readonly_fields = (*columns(File, without=("deletion_hash",)), "links")
-    staff_actions = (
-        StaffAction(
-            "quarantine",
-            "Quarantine",
-            "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
-            "imagehost.quarantine_file",
-            through(quarantine.impose, "file"),
-            offer=lambda file: file.is_delivered,
-        ),
-        StaffAction(
-            "restore",
-            "Restore",
-            "The file, its page and its preview are served again.",
-            "imagehost.quarantine_file",
-            through(quarantine.lift, "file"),
-            offer=lambda file: file.state == State.READY and file.quarantined_at is not None and not file.moves_from,
-        ),
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
-            "imagehost.delete_file",
-            through(files.delete, "file"),
-            offer=lambda file: file.state == State.READY,
-        ),
-    )
+    staff_actions = FILE_ACTIONS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the files with owner and folder, without the hash of the deletion link."""
@@ -158,8 +135,8 @@ class FolderAdmin(OwnedAdmin):
     list_filter = ("is_public", ("password_hash", admin.EmptyFieldListFilter))
     search_fields = ("=id", "^name", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
-    fields = ("owner", "name", "is_public", "has_password", "file_count", "created_at", "updated_at")
-    readonly_fields = ("has_password", "file_count", "created_at", "updated_at")
+    fields = ("owner", "name", "is_public", "has_password", "file_count", "quarantined_at", "created_at", "updated_at")
+    readonly_fields = ("has_password", "file_count", "quarantined_at", "created_at", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the folders with their number of stored files, counted only for the rows of the page."""
@@ -199,18 +176,12 @@ class AlbumAdmin(OperationsAdmin):
     """Staff read albums and delete them; only their owners change them."""
 
     owners = ("owner",)
-    list_display = fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
+    list_display = fields = readonly_fields = (
+        *("title", "owner", "file_count", "created_at", "updated_at", "page", "quarantined_at"),
+    )
     search_fields = ("=id", "=link", "^title", "=owner__username", "=owner__id")
     ordering = ("-created_at", "pk")
-    staff_actions = (
-        StaffAction(
-            "delete",
-            "Delete",
-            "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
-            "imagehost.delete_album",
-            through(albums.delete_by_staff, "album"),
-        ),
-    )
+    staff_actions = ALBUM_ACTIONS
     related = ("owner",)
 
     @admin.display(description="Files")
@@ -310,3 +281,5 @@ class UsageInline(ReadOnlyInline):
 
 
 UserAdmin.inlines.append(UsageInline)
+ReportAdmin.staff_actions = REPORT_ACTIONS
+DecisionAdmin.staff_actions = DECISION_ACTIONS

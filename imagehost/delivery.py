@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.http import http_date, parse_http_date_safe
@@ -109,6 +110,18 @@ def content(request: HttpRequest, wanted: Content) -> AnyResponse:
 
 def not_found() -> HttpResponse:
     return plain(404, "There is no such file.")
+
+
+def taken_down(reason: str) -> HttpResponse:
+    """Return 451 with the kind of reason (RFC 7725)."""
+    response = plain(451, f"This file was taken down. Reason: {reason}.")
+    response.headers["Link"] = blocked_by()
+    return response
+
+
+def blocked_by() -> str:
+    """Return the header Link of a 451: who blocks it (RFC 7725 §4)."""
+    return f'<{settings.BASE_URL}>; rel="blocked-by"'
 
 
 def plain(status: int, text: str) -> HttpResponse:

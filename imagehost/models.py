@@ -51,8 +51,8 @@ class Usage(models.Model):
 
 class FolderQuerySet(models.QuerySet["Folder"]):
     def published(self) -> FolderQuerySet:
-        """Return folders with a public page: their owners are not banned."""
-        return self.filter(is_public=True, owner__is_active=True)
+        """Return folders with a public page: their owners are not banned, and staff have not taken them down."""
+        return self.filter(is_public=True, owner__is_active=True, quarantined_at=None)
 
 
 class Folder(models.Model):
@@ -63,6 +63,7 @@ class Folder(models.Model):
     name = models.CharField(max_length=MAX_NAME_LENGTH)
     is_public = models.BooleanField(default=False, help_text="Has a page that everybody can open.")
     password_hash = models.CharField(max_length=128, blank=True, editable=False)
+    quarantined_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -398,6 +399,7 @@ class Album(models.Model):
     title = models.CharField(max_length=MAX_TITLE_LENGTH)
     link = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
     file_ids = models.JSONField(default=list, editable=False)
+    quarantined_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 

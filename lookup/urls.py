@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import api, discussion, people, profile_page
+from lookup.views import api, discussion, people, profile_page, reporting
 
 
 class NameConverter(StringConverter):
@@ -50,10 +50,10 @@ page_patterns = [
     path("<name:name>/vote", discussion.vote, name="profile_vote"),
     path("<name:name>/comments", discussion.comments_page, name="profile_comments"),
     path("<name:name>/comments/<link_id:comment_id>", discussion.thread, name="profile_thread"),
-    path("<name:name>/comments/<link_id:comment_id>/report", discussion.report, name="profile_comment_report"),
+    path("<name:name>/comments/<link_id:comment_id>/report", reporting.report, name="profile_comment_report"),
     path("<name:name>/share", profile_page.share, name="profile_share"),
     path("<name:name>/qr.svg", profile_page.qr_code, name="profile_qr"),
-    path("<name:name>/report", discussion.report, name="profile_report"),
+    path("<name:name>/report", reporting.report, name="profile_report"),
     path("<name:name>/comments/<link_id:comment_id>/<slug:act>", discussion.act, name="profile_comment_act"),
     path("<name:name>/moderation", discussion.show_moderation, name="profile_moderation"),
     path("<name:name>/moderation/<slug:act>", discussion.moderate, name="profile_moderation_act"),

@@ -44,6 +44,8 @@ class ReasonForm(forms.Form):
     def __init__(self, action: StaffAction, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
         self.fields["reason"].required = action.needs_reason
+        if action.page is not None:
+            self.fields["reason"].help_text = action.page.hint
         for name, choices in action.options.items():
             self.fields[name] = forms.ChoiceField(choices=choices)
 

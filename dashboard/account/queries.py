@@ -186,7 +186,9 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "comments", comments, ("id", "user.username", "parent_id", "content", "created_at")
     yield "votes", user.votes_given.select_related("user"), ("user.username", "is_like", "created_at")
     yield "comment_likes", user.comment_likes.all(), ("comment_id", "created_at")
-    reports = ("user.username", "comment_id", "reason", "text", "created_at", "decided_at")
+    decisions = ("kind", "title", "reason", "words", "decided_at", "lifted_at", "appeal", "appealed_at", "is_granted")
+    yield "decisions", user.decisions.all(), (*decisions, "answer", "answered_at")
+    reports = ("user.username", "comment_id", "kind", "title", "reason", "text", "created_at", "decided_at")
     yield "reports", user.reports_made.select_related("user"), reports
     uploads = ("path", "mime", "width", "height", "duration", "size", "created_at")
     yield "uploads", user.assets.all(), uploads

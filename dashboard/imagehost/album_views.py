@@ -15,6 +15,7 @@ from dashboard import versions
 from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
 from dashboard.imagehost.views import act, back, form_view, selection_view, tile_of
+from imagehost import moderation
 from imagehost.folders import albums, listing
 from imagehost.models import Album
 from imagehost.pages import file_pages
@@ -55,7 +56,8 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
         messages.success(request, "Album saved.")
         return redirect("imagehost_album", album_id)
     tiles = [tile_of(file) for file in albums.kept_in(album)]
-    context = {"album": album, "form": form, "tiles": tiles, "url": album.url}
+    decision = moderation.decision_about(album)
+    context = {"album": album, "form": form, "tiles": tiles, "url": album.url, "decision": decision}
     response = render(request, "dashboard/imagehost/album.html", context)
     images = file_pages.origins_of(tiles[0].file) if tiles else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)

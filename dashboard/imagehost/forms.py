@@ -26,6 +26,7 @@ from imagehost.models import (
     FolderRule,
     MatchKind,
 )
+from lookup.models.decisions import MAX_APPEAL
 
 ROOT = "root"
 _KINDS = (
@@ -291,3 +292,17 @@ class MoveForm(forms.Form):
 def version_of(rule: FolderRule) -> str:
     """Return a hash of the rule, because rules have no timestamp."""
     return hashlib.sha256(f"{rule.kind}\n{rule.folder_id}\n{rule.pattern}".encode()).hexdigest()
+
+
+class AppealForm(forms.Form):
+    """The one appeal against a decision. Browsers count a line break as one character but send it as two."""
+
+    text = forms.CharField(
+        label="Your appeal",
+        widget=forms.Textarea(attrs={"rows": 6, "maxlength": MAX_APPEAL}),
+        help_text=f"At most {MAX_APPEAL:,} characters.",
+    )
+
+    def clean_text(self) -> str:
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n")
+        return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.imagehost import album_views, folder_views, views
+from dashboard.imagehost import album_views, decision_views, folder_views, views
 
 urlpatterns = [
     path("", views.gallery, name="imagehost_setup"),
@@ -26,6 +26,7 @@ urlpatterns = [
     path("albums/<str:album_id>/files/<str:name>/", album_views.change_file, name="imagehost_album_file"),
     path("albums/<str:album_id>/reset/", album_views.reset_link, name="imagehost_reset_album"),
     path("albums/<str:album_id>/delete/", album_views.delete_album, name="imagehost_delete_album"),
+    path("decisions/<int:pk>/", decision_views.decision, name="imagehost_decision"),
     path("rules/", folder_views.rule_list, name="imagehost_rules"),
     path("rules/<int:rule_id>/edit/", folder_views.edit_rule, name="imagehost_edit_rule"),
     path("rules/<int:rule_id>/move/", folder_views.move_rule, name="imagehost_move_rule"),

@@ -26,7 +26,7 @@ from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost import uploaders
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
-from imagehost import media, names
+from imagehost import media, moderation, names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.folders import albums, listing
 from imagehost.models import File, Folder
@@ -148,7 +148,12 @@ def gallery(request: SignedInRequest) -> HttpResponse:
 def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     """Show a folder with its files. 1 query more than `gallery`: the folder."""
     found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
-    context = {"folder": found, "url": found.url, "in_archive": file_pages.in_archive(found.file_count)}
+    context = {
+        "folder": found,
+        "url": found.url,
+        "in_archive": file_pages.in_archive(found.file_count),
+        "decision": moderation.decision_about(found),
+    }
     return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
 
 
@@ -185,7 +190,7 @@ def tile_of(file: File) -> Tile:
 @access.signed_in
 @require_safe
 def detail(request: SignedInRequest, name: str) -> HttpResponse:
-    """Show the file with its codes, which a file that is taken down does not have. 1 query."""
+    """Show the file with its codes; one that is taken down has the decision in their place. 1 query, then 2."""
     found = listing.named(owner_id=request.user.pk, names=[name])
     if not found:
         raise Http404
@@ -195,6 +200,7 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
         "tile": tile_of(file),
         "lifetime": LifetimeForm(),
         "codes": [] if file.quarantined_at else file_pages.codes_of(file),
+        "decision": moderation.decision_about(file),
     }
     response = render(request, "dashboard/imagehost/file.html", context)
     images = file_pages.origins_of(file)

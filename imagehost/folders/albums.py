@@ -31,14 +31,16 @@ def of(owner: User) -> QuerySet[Album]:
     return Album.objects.filter(owner=owner).defer("file_ids").order_by("-created_at", "pk")
 
 
-def find(link: str) -> Album | None:
-    """Return the album with this link, with its owner; None for an unknown link and a banned owner.
+def find(link: str, *, is_taken_down: bool = False) -> Album | None:
+    """Return the album with this link, with its owner; None for an unknown link, a banned owner, and where staff have
+    taken it down: such ones are found by `is_taken_down`.
 
     1 query, none for a malformed link.
     """
     if not _LINK.fullmatch(link):
         return None
-    return Album.objects.filter(link=link, owner__is_active=True).select_related("owner").first()
+    rows = Album.objects.filter(link=link, owner__is_active=True, quarantined_at__isnull=not is_taken_down)
+    return rows.select_related("owner").first()
 
 
 def files_of(album: Album) -> list[File]:

@@ -127,9 +127,11 @@ class FolderPage(FilesPage):
     in_archive: int
 
 
-def find_file(name: str) -> File | None:
-    """Return the public file of this name; None for unknown, quarantined, or of a banned owner. 1 query."""
-    found = File.objects.delivered().by_name(name).filter(owner__is_active=True)
+def find_file(name: str, *, is_taken_down: bool = False) -> File | None:
+    """Return the public file of this name; None for unknown, of a banned owner, and quarantined: such ones are found by
+    `is_taken_down`. 1 query."""
+    rows = File.objects.kept().filter(quarantined_at__isnull=False) if is_taken_down else File.objects.delivered()
+    found = rows.by_name(name).filter(owner__is_active=True)
     return found.select_related("owner", "folder").first()
 
 
@@ -139,6 +141,12 @@ def find_folder(folder_id: str, *, viewer: Viewer) -> Folder | None:
     if not viewer.is_anonymous:
         seen |= Folder.objects.filter(owner=viewer)
     return seen.filter(pk=folder_id).select_related("owner").first()
+
+
+def find_folder_taken_down(folder_id: str) -> Folder | None:
+    """Return the folder if visitors saw it before staff took it down. 1 query."""
+    rows = Folder.objects.filter(is_public=True, owner__is_active=True, quarantined_at__isnull=False)
+    return rows.filter(pk=folder_id).select_related("owner").first()
 
 
 def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
@@ -153,7 +161,7 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
         src=url_policy.on_page(file.url),
         poster=url_policy.on_page(file.preview_url) if made else "",
         duration=clock(file.duration_ms),
-        folder=file.folder if file.folder and file.folder.is_public else None,
+        folder=file.folder if file.folder and file.folder.is_public and not file.folder.quarantined_at else None,
         card=Card(
             title=title,
             summary=f"{size}, {file.width} by {file.height} pixels, uploaded by {owner}",
@@ -169,7 +177,7 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
 def ways_in_folder(file: File) -> Ways | None:
     """Return links to the neighbours in the file's folder, if it is public. 2 queries."""
     folder = file.folder
-    if folder is None or not folder.is_public:
+    if folder is None or not folder.is_public or folder.quarantined_at:
         return None
     newer = Q(uploaded_at__gt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, id__gt=file.pk)
     older = Q(uploaded_at__lt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, id__lt=file.pk)

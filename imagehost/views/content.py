@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
-from imagehost import delivery, names
+from imagehost import delivery, moderation, names
 from imagehost.delivery import AnyResponse, Content
 from imagehost.models import File
 from imagehost.storing import storage
@@ -21,7 +21,10 @@ _FILE_NAME = re.compile(r"([A-Za-z0-9]{8})\.([a-z0-9]{3,4})", re.ASCII)
 
 
 def deliver(request: HttpRequest, file_name: str) -> AnyResponse:
-    """Answer GET and HEAD; 404 unless a delivered file has this name and extension, by exact case. 1 query."""
+    """Answer GET and HEAD; 404 unless a delivered file has this name and extension, by exact case. 1 query.
+
+    451 with the kind of reason for one that staff took down: 1 query more.
+    """
     return delivery.answer(request, lambda: _found(request, file_name))
 
 
@@ -32,8 +35,10 @@ def not_found(request: HttpRequest) -> AnyResponse:
 
 def _found(request: HttpRequest, file_name: str) -> AnyResponse:
     parts = _FILE_NAME.fullmatch(file_name)
-    file = File.objects.delivered().by_name(parts[1]).filter(extension=parts[2]).first() if parts else None
-    if file is None:
+    file = File.objects.kept().by_name(parts[1]).filter(extension=parts[2]).first() if parts else None
+    if file is not None and file.quarantined_at:
+        return delivery.taken_down(moderation.reason_of(moderation.decision_about(file)))
+    if file is None or not file.is_delivered:
         return delivery.not_found()
     if settings.FILE_DELIVERY == "accel":
         # nginx sends the content with dates and ranges; it adds `delivery.HEADERS`.

@@ -18,13 +18,14 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
-from imagehost import delivery, media, names
+from imagehost import delivery, media, moderation, names
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.folders import albums, archives, folder_access
 from imagehost.folders.archives import Archive, Refused
 from imagehost.folders.folder_access import TooManyGuesses, WrongPassword
 from imagehost.media import MediaType
 from imagehost.models import File, Folder, PreviewState
+from imagehost.moderation import Row
 from imagehost.pages import album_pages, file_pages
 from imagehost.pages.file_pages import Tile
 from imagehost.storing import files, previews, storage
@@ -43,9 +44,13 @@ PREVIEW_SECONDS = 3600  # in caches; not longer: the file may be deleted, or mov
 @require_safe
 def file_page(request: HttpRequest, name: str) -> HttpResponse:
     """Show the page of a file: GET /files/{name}."""
-    file = _found_file(name)
+    file = file_pages.find_file(name) or file_pages.find_file(name, is_taken_down=True)
+    if file is None:
+        raise Http404
     if file.folder is not None and not _may_see(request, file.folder):
         return _password_form(request, file.folder, file_name=file.name)
+    if file.quarantined_at:
+        return _taken_down(request, file)
     if file_pages.picture_of(file) is None:
         previews.make_for_page(file)
     place = request.GET.get("in", "")
@@ -107,7 +112,9 @@ def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
     """Show the page of a folder: GET /folders/{id}; POST with the password."""
-    folder = _found_folder(request, folder_id)
+    folder = file_pages.find_folder(folder_id, viewer=request.user)
+    if folder is None:
+        return _taken_down(request, file_pages.find_folder_taken_down(folder_id))
     if request.method == "POST":
         return _unlocked(request, folder)
     if not _may_see(request, folder):
@@ -135,10 +142,11 @@ def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpRespo
 def album_page(request: HttpRequest, link: str) -> HttpResponse:
     """Show the page of an album: GET /files/albums/{link}."""
     album = albums.find(link)
-    page = album and album_pages.page_of_album(
-        album, request.GET.get("page", "1"), may_see=lambda folder: _may_see(request, folder)
-    )
-    if not page:
+    if album is None:
+        return _taken_down(request, albums.find(link, is_taken_down=True))
+    number = request.GET.get("page", "1")
+    page = album_pages.page_of_album(album, number, may_see=lambda folder: _may_see(request, folder))
+    if page is None:
         raise Http404
     response = render(request, "imagehost/album.html", {"page": page})
     response.headers["Cache-Control"] = LOCKED_CACHING if page.is_private else CACHING
@@ -183,6 +191,23 @@ def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
     if folder is None:
         raise Http404
     return folder
+
+
+def _taken_down(request: HttpRequest, row: Row | None) -> HttpResponse:
+    """Answer 451 with the kind of reason (RFC 7725); Http404 for None. The owner finds the way to the decision."""
+    if row is None:
+        raise Http404
+    decision = moderation.decision_about(row)
+    context = {
+        "kind": moderation.thing_of(row).kind.label.lower(),
+        "reason": moderation.reason_of(decision),
+        "decision": decision if row.owner_id == request.user.pk else None,
+    }
+    response = render(request, "imagehost/taken_down.html", context, status=451)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Robots-Tag"] = "noindex"
+    response.headers["Link"] = delivery.blocked_by()
+    return response
 
 
 def _with_files(response: HttpResponse, tiles: list[Tile]) -> HttpResponse:

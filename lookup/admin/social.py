@@ -7,16 +7,16 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
 from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import OperationsAdmin, staff_of
+from accounts.admin.staff_actions import OperationsAdmin, columns, staff_of
 from lookup.documents import counters
-from lookup.models import Comment, CommentLike, FeedbackVote, Report
+from lookup.models import Comment, CommentLike, Decision, FeedbackVote, Report
 from lookup.social import comments, feedback
 from lookup.staff_actions import REPORT_ACTIONS
 
@@ -176,14 +176,14 @@ class ReportAdmin(OperationsAdmin):
     """The oldest open report first."""
 
     owners = ("user", "author")
-    list_display = ("created_at", "reason", "excerpt", "profile", "author", "reporter", "outcome")
-    list_filter = (ReportState, "reason")
+    list_display = ("created_at", "reason", "kind", "excerpt", "page", "author", "reporter", "outcome")
+    list_filter = (ReportState, "kind", "reason")
     list_select_related = ("user", "author", "reporter", "decided_by", "comment")
     search_fields = ("=user__username", "=author__username", "=reporter__username")
     ordering = (F("decided_at").desc(nulls_first=True), "created_at", "pk")
     fields = readonly_fields = (
-        *("reason", "text", "profile", "user", "comment_text", "comment", "author", "reporter", "created_at"),
-        *("decided_at", "decided_by", "outcome"),
+        *("reason", "text", "kind", "title", "page", "user", "comment_text", "comment", "author", "reporter"),
+        *("created_at", "decided_at", "decided_by", "outcome"),
     )
     staff_actions = REPORT_ACTIONS
 
@@ -195,12 +195,13 @@ class ReportAdmin(OperationsAdmin):
 
     @admin.display(description="What was reported")
     def excerpt(self, report: Report) -> str:
-        return report.comment_text[:80] or "The profile"
+        return report.title or report.comment_text[:80] or "The profile"
 
-    @admin.display(description="Profile", ordering="name")
-    def profile(self, report: Report) -> str:
+    @admin.display(description="Page", ordering="name")
+    def page(self, report: Report) -> str:
         """Return a link to the page as reported. Its name may have another user since; `user` is the reported one."""
-        return format_html('<a href="{}">/{}</a>', reverse("profile_page", args=[report.name]), report.name)
+        path = report.path or reverse("profile_page", args=[report.name])
+        return format_html('<a href="{0}">{0}</a>', path)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Add a link to ban the comment's author or, where a profile was reported, its owner."""
@@ -212,3 +213,35 @@ class ReportAdmin(OperationsAdmin):
                 url = f"{reverse('admin:accounts_user_act', args=['ban'])}?id={accused.pk}"
                 response.context_data["staff_actions"].append({"label": f"Ban {accused.username}", "url": url})
         return response
+
+
+class AppealState(ReportState):
+    """Filter by state; without a choice, appeals that wait."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == self.ALL:
+            return queryset
+        waiting = Q(appealed_at__isnull=False, answered_at=None)
+        return queryset.filter(waiting if self.value() == self.OPEN else Q(answered_at__isnull=False))
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(self.OPEN, "Appeal waits"), (self.DECIDED, "Appeal answered"), (self.ALL, "All")]
+
+
+@admin.register(Decision)
+class DecisionAdmin(OperationsAdmin):
+    """What staff have hidden from visitors, the appeal that has waited longest first. Apps above set the actions."""
+
+    owners = ("user",)
+    list_display = ("decided_at", "reason", "kind", "title", "user", "decided_by", "lifted_at", "appealed_at")
+    list_filter = (AppealState, "kind", "reason")
+    list_select_related = ("user", "decided_by", "answered_by")
+    search_fields = ("=user__username", "=thing")
+    ordering = (F("appealed_at").asc(nulls_last=True), "-decided_at", "pk")
+    fields = readonly_fields = columns(Decision)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
+        """Hide decisions about the staff member from them; superusers see all."""
+        rows: QuerySet[Decision] = super().get_queryset(request)
+        staff = staff_of(request)
+        return rows if staff.is_superuser else rows.exclude(user=staff)

@@ -12,6 +12,7 @@ from accounts.models.users import new_id
 from infrastructure.text_rules import validate_text
 
 MAX_REPORT = 500  # characters of what the reporter writes
+MAX_TITLE = 255  # of a file, an album or a folder
 
 
 class FeedbackVote(models.Model):
@@ -87,12 +88,21 @@ class ProfileBlock(models.Model):
 
 
 class Report(models.Model):
-    """A report that a profile of `user`, or a comment or reply there, breaks the rules; staff decide.
+    """A report that something of `user` breaks the rules: a profile, a comment or reply there, or a file, an album or a
+    folder; staff decide.
 
-    `name`: of the page. `comment_text` and `author` keep what was reported after the comment is deleted; both are empty
-    for a profile. `decided_at`: None while the report is open. The database does not check the rows that it names: a
-    release that does not know this table deletes them, too.
+    `name`: of the profile's page. `comment_text` and `author` keep what was reported after the comment is deleted; both
+    are empty for other things. `thing`: the id of a file, an album or a folder, which apps above know; `title` and
+    `path` keep how it was named and the path of its page. `decided_at`: None while the report is open. The database
+    does not check the rows that it names: a release that does not know this table deletes them, too.
     """
+
+    class Kind(models.TextChoices):
+        PROFILE = "PROFILE", "Profile"
+        COMMENT = "COMMENT", "Comment"
+        FILE = "FILE", "File"
+        ALBUM = "ALBUM", "Album"
+        FOLDER = "FOLDER", "Folder"
 
     class Reason(models.TextChoices):
         SPAM = "SPAM", "Spam or advertising"
@@ -107,6 +117,7 @@ class Report(models.Model):
         DISMISSED = "DISMISSED", "Dismissed"
         HANDLED = "HANDLED", "Handled"
         DELETED = "DELETED", "Comment deleted"
+        TAKEN_DOWN = "TAKEN_DOWN", "Taken down"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -116,6 +127,10 @@ class Report(models.Model):
         db_constraint=False,
     )
     name = models.CharField(max_length=MAX_NAME_LENGTH)
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.PROFILE, db_default=Kind.PROFILE)
+    thing = models.CharField(max_length=36, default="", db_default="")
+    title = models.CharField(max_length=MAX_TITLE, default="", db_default="")
+    path = models.CharField(max_length=200, default="", db_default="")
     comment = models.ForeignKey(
         Comment, on_delete=models.SET_NULL, null=True, related_name="reports", db_constraint=False
     )
@@ -151,13 +166,20 @@ class Report(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["reporter", "user"],
-                condition=Q(decided_at=None, comment_text=""),
+                condition=Q(decided_at=None, comment_text="", thing=""),
                 name="report_of_profile_is_open_once",
+            ),
+            models.UniqueConstraint(
+                fields=["reporter", "kind", "thing"],
+                condition=Q(decided_at=None) & ~Q(thing=""),
+                name="report_of_thing_is_open_once",
             ),
         ]
         indexes = [models.Index(fields=["created_at"], condition=Q(decided_at=None), name="report_open")]
 
     def __str__(self) -> str:
+        if self.thing:
+            return f"{self.get_reason_display()}: {self.get_kind_display().lower()} {self.title}"
         thing = "comment" if self.comment_text else "profile"
         return f"{self.get_reason_display()}: {thing} on /{self.name}"
 

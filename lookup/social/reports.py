@@ -1,9 +1,13 @@
-"""Reports of profiles, comments and replies: visitors send them, staff decide. The owner never learns who reported."""
+"""Reports of profiles, comments, replies, files, albums and folders: visitors send them, staff decide. The owner never
+learns who reported."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import audit, users
@@ -19,25 +23,41 @@ TOO_LONG = f"Write at most {MAX_REPORT} characters."
 NO_WORDS = "Describe the problem."
 
 
-@transaction.atomic
-def send(*, user: User, name: str, comment: Comment | None, reason: str, text: str, by: User) -> Report:
-    """Report the profile of `user`, which was shown as `name`, or a comment or reply on it. A blocked user may.
+@dataclass(frozen=True)
+class Thing:
+    """A file, an album or a folder, which apps above know by `id`. `title`: as shown; `path`: of its public page."""
 
-    Raises ValidationError: an open report of `by` about it exists, or as `validated`; PermissionDenied: one's own
-    profile or comment, or `by` is banned; User.DoesNotExist, Comment.DoesNotExist where it was deleted.
+    kind: Report.Kind
+    id: str
+    title: str
+    path: str
+
+
+@transaction.atomic
+def send(
+    *, user: User, name: str, comment: Comment | None, reason: str, text: str, by: User, thing: Thing | None = None
+) -> Report:
+    """Report the profile of `user`, which was shown as `name`, or a comment or reply on it, or a thing of theirs.
+
+    A blocked user may. Raises ValidationError: an open report of `by` about it exists, or as `validated`;
+    PermissionDenied: one's own, or `by` is banned; User.DoesNotExist, Comment.DoesNotExist where it was deleted.
     """
     text = validated(text, reason=reason)
     author_id = None if comment is None else comment.author_id
     lock_people(user_id=user.pk, by=by, author_id=author_id)
     if comment is not None:
         comment = Comment.objects.select_for_update(no_key=True).get(pk=comment.pk, user=user)
-    if problem := refusal(user_id=user.pk, comment=comment, by=by):
+    if problem := refusal(user_id=user.pk, comment=comment, by=by, thing=thing):
         raise PermissionDenied(problem)
-    if is_open(user_id=user.pk, comment=comment, by=by):
+    if is_open(user_id=user.pk, comment=comment, by=by, thing=thing):
         raise ValidationError(ALREADY)
+    kind = thing.kind if thing is not None else Report.Kind.COMMENT if comment is not None else Report.Kind.PROFILE
+    named = {} if thing is None else {"thing": thing.id, "title": thing.title, "path": thing.path}
     report = Report.objects.create(
         user=user,
         name=name,
+        kind=kind,
+        **named,
         comment=comment,
         comment_text="" if comment is None else comment.content,
         author_id=author_id,
@@ -45,7 +65,8 @@ def send(*, user: User, name: str, comment: Comment | None, reason: str, text: s
         reason=reason,
         text=text,
     )
-    audit.record("report:sent", by=by, on=report, user=user.pk, comment=comment and comment.pk, reason=reason)
+    about = {"comment": comment and comment.pk} if thing is None else {"kind": kind.value, "thing": thing.id}
+    audit.record("report:sent", by=by, on=report, user=user.pk, reason=reason, **about)
     return report
 
 
@@ -61,18 +82,21 @@ def validated(text: str, *, reason: str) -> str:
     return text
 
 
-def refusal(*, user_id: str, comment: Comment | None, by: User) -> str:
+def refusal(*, user_id: str, comment: Comment | None, by: User, thing: Thing | None = None) -> str:
     """Return why `by` may not report this; empty where they may."""
+    if thing is not None:
+        return f"You cannot report your own {thing.kind.label.lower()}." if by.pk == user_id else ""
     if comment is None:
         return "You cannot report your own profile." if by.pk == user_id else ""
     return "You cannot report your own comment." if by.pk == comment.author_id else ""
 
 
-def is_open(*, user_id: str, comment: Comment | None, by: User) -> bool:
+def is_open(*, user_id: str, comment: Comment | None, by: User, thing: Thing | None = None) -> bool:
     """Return whether staff have yet to decide a report of `by` about this. 1 query by a unique index."""
-    mine = Report.objects.filter(reporter=by, decided_at=None)
-    found = mine.filter(user=user_id, comment_text="") if comment is None else mine.filter(comment=comment)
-    return found.exists()
+    about = Q(user=user_id, comment_text="", thing="") if comment is None else Q(comment=comment)
+    if thing is not None:
+        about = Q(kind=thing.kind, thing=thing.id)
+    return Report.objects.filter(about, reporter=by, decided_at=None).exists()
 
 
 @transaction.atomic
@@ -104,14 +128,26 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
         comment = comment and comments.locked_for_deletion(comment)  # before its reports, as by other deletions
     except Comment.DoesNotExist:
         comment = None
-    about = [_locked(report)]
+    about = _locked_with(report, Q(comment=comment)) if comment is not None else [_locked(report)]
     if comment is not None:
-        same = Report.objects.select_for_update().filter(comment=comment, decided_at=None)
-        about += same.exclude(pk=report.pk).order_by("pk")
         comments.delete(comment=comment, by=by, by_staff=True)
         audit.record("comment:deleted", by=by, on=report.user, comment=comment.pk, author=comment.author_id)
     for one in about:
         _decide(one, Report.Outcome.DELETED, by=by, reason=reason)
+
+
+@transaction.atomic
+def close_taken_down(*, report: Report, by: User, reason: str) -> None:
+    """Close every open report about a file, an album or a folder that is hidden from visitors now. The caller has
+    locked it. Raises as `dismiss`."""
+    for one in _locked_with(report, Q(kind=report.kind, thing=report.thing)):
+        _decide(one, Report.Outcome.TAKEN_DOWN, by=by, reason=reason)
+
+
+def _locked_with(report: Report, same: Q) -> list[Report]:
+    """Return the report as `_locked`, and the other open ones that `same` finds."""
+    others = Report.objects.select_for_update().filter(same, decided_at=None).exclude(pk=report.pk)
+    return [_locked(report), *others.order_by("pk")]
 
 
 def _locked(report: Report) -> Report:
@@ -125,7 +161,7 @@ def _locked(report: Report) -> Report:
 def _decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
     """Decide the report. Raises PermissionDenied: it is about `by`, who is no superuser."""
     if by.pk in {report.user_id, report.author_id} and not by.is_superuser:
-        raise PermissionDenied("You cannot decide a report about your own profile or comment.")
+        raise PermissionDenied("You cannot decide a report about something of your own.")
     report.decided_at, report.decided_by, report.outcome = timezone.now(), by, outcome
     report.save(update_fields=["decided_at", "decided_by", "outcome"])
     audit.record("report:decided", by=by, on=report, reason=reason, outcome=outcome.value)

@@ -1,4 +1,4 @@
-"""What visitors and owners do under /{username}: comment, reply, like, vote, report; delete, pin, block, switch off."""
+"""What visitors and owners do under /{username}: comment, reply, like, vote; delete, pin, block, switch off."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from lookup.documents.resolve import Parts
 from lookup.models import Comment, Profile, ProfileBlock
 from lookup.page import context
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
-from lookup.page.forms import CommentForm, ReportForm
+from lookup.page.forms import CommentForm
 from lookup.shapes import settings_schema
-from lookup.social import comments, feedback, reports
+from lookup.social import comments, feedback
 from lookup.views.profile_page import View, policy, refusing, with_caching
 
 MAX_PAGE = 10_000  # what an offset in the database can bear
@@ -278,70 +278,6 @@ def _number(request: HttpRequest) -> int:
     if text is None or not (text.isascii() and text.isdigit()) or not 1 <= int(text[:6]) <= MAX_PAGE or len(text) > 5:
         raise Http404
     return int(text)
-
-
-@never_cache
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-@refusing
-def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpResponse:
-    """Ask for the reason; a POST sends the report and leads back."""
-    page = context.find(name, timezone.now(), number=None)
-    if isinstance(page, Elsewhere):
-        view, ids = ("profile_comment_report", [comment_id]) if comment_id else ("profile_report", [])
-        return HttpResponseRedirect(reverse(view, args=[page.username, *ids]))
-    comment = None
-    if comment_id and page.has_comments:
-        shown = Comment.objects.filter(user=page.user.id, author__is_active=True)
-        comment = shown.select_related("author").filter(pk=comment_id).first()
-    back = return_path(request.POST if request.method == "POST" else request.GET, name)
-    problem = GONE if comment_id and comment is None else _problem(page, comment, request.user)
-    if problem:
-        return _left(request, back, problem)
-    form = ReportForm(request.POST) if request.method == "POST" else ReportForm(initial={"back": back})
-    too_often = None
-    if request.method == "POST":
-        try:
-            count(rate_limits.REPORTS, request.user)
-            if form.is_valid():
-                return _send(request, page, comment, form, back)
-        except TooOften as refusal:
-            too_often = refusal
-            form.add_error(None, str(refusal))
-    known = {"page": page, "comment": comment, "form": form, "back": back}
-    response = render(request, "lookup/report.html", known, status=too_often.status if too_often else 200)
-    if too_often and too_often.seconds_left:
-        response.headers["Retry-After"] = str(too_often.seconds_left)
-    return response
-
-
-def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
-    """Return why `by` cannot report this now; empty where they can."""
-    if refusal := reports.refusal(user_id=page.user.id, comment=comment, by=by):
-        return refusal
-    return reports.ALREADY if reports.is_open(user_id=page.user.id, comment=comment, by=by) else ""
-
-
-def _send(
-    request: SignedInRequest, page: ProfilePage, comment: Comment | None, form: ReportForm, back: str
-) -> HttpResponse:
-    """Send the report. Raises Http404 where the profile was deleted."""
-    given = {key: form.cleaned_data[key] for key in ("reason", "text")}
-    try:
-        reports.send(user=User(pk=page.user.id), name=page.name, comment=comment, by=request.user, **given)
-    except (PermissionDenied, ValidationError) as refusal:
-        return _left(request, back, sentences(refusal))
-    except Comment.DoesNotExist:
-        return _left(request, back, GONE)
-    except User.DoesNotExist:
-        raise Http404 from None
-    messages.success(request, "Report sent. Staff will look at it.")
-    return HttpResponseRedirect(f"{back}#comment-{comment.pk}" if comment else back)
-
-
-def _left(request: HttpRequest, back: str, problem: str) -> HttpResponse:
-    messages.error(request, problem)
-    return HttpResponseRedirect(back)
 
 
 @never_cache
