@@ -22,6 +22,7 @@ from accounts.models import ApiKey, AuditEvent, User
 from dashboard import roles
 from imagehost.models import Album, File, Usage
 from imagehost.storing import quarantine
+from lookup.models import Decision, Report
 from oidc_provider.models import AccessToken, Application, Approval, RefreshToken
 from tests.admin.test_pages import access_token, cost_of, refresh_token
 from tests.dashboard.staff import pages
@@ -78,6 +79,20 @@ def _quarantined(owner: User) -> File:
     return file
 
 
+def _album(owner: User, **columns: Any) -> Album:
+    return Album.objects.create(owner=owner, title="x", link=secrets.token_hex(11), **columns)
+
+
+def _report_of_album(owner: User) -> Report:
+    thing = {"kind": "ALBUM", "thing": _album(owner).pk, "title": "x"}
+    return Report.objects.create(user=owner, name=owner.username, reason="SPAM", **thing)
+
+
+def _decision(owner: User, **columns: Any) -> Decision:
+    album = _album(owner, quarantined_at=timezone.now())
+    return Decision.objects.create(user=owner, kind="ALBUM", thing=album.pk, title="x", reason="SPAM", **columns)
+
+
 _OF_COMMENT = Row(lambda owner: ReportFactory(comment=CommentFactory(user=owner), comment_text="x", user=owner))
 ROWS = {
     "accounts.User ban": Row(_set()),
@@ -106,13 +121,17 @@ ROWS = {
     "imagehost.File quarantine": Row(lambda owner: FileFactory(owner=owner)),
     "imagehost.File restore": Row(_quarantined),
     "imagehost.File delete": Row(lambda owner: FileFactory(owner=owner)),
-    "imagehost.Album delete": Row(
-        lambda owner: Album.objects.create(owner=owner, title="x", link=secrets.token_hex(11))
-    ),
+    "imagehost.Album quarantine": Row(_album),
+    "imagehost.Album restore": Row(lambda owner: _album(owner, quarantined_at=timezone.now())),
+    "imagehost.Album delete": Row(_album),
     "imagehost.Usage recount": Row(lambda owner: Usage.objects.get_or_create(owner=owner)[0]),
     "lookup.Report dismiss": _OF_COMMENT,
     "lookup.Report mark_handled": _OF_COMMENT,
     "lookup.Report delete_comment": _OF_COMMENT,
+    "lookup.Report take_down": Row(_report_of_album),
+    "lookup.Decision grant": Row(lambda owner: _decision(owner, appealed_at=timezone.now())),
+    "lookup.Decision refuse": Row(lambda owner: _decision(owner, appealed_at=timezone.now())),
+    "lookup.Decision lift": Row(_decision),
 }
 REGISTERED = {
     f"{model._meta.label} {action.name}": (model, action)

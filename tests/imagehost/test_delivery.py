@@ -123,7 +123,6 @@ def test_another_name_or_extension_is_404(bucket_directory: Path) -> None:
         {"state": State.PENDING},
         {"state": State.DELETED},
         {"state": State.DELETED, "owner": None},
-        {"quarantined_at": MOMENT},
     ],
 )
 def test_what_is_not_delivered_is_404_and_a_banned_owners_direct_urls_stay(

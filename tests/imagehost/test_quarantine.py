@@ -26,6 +26,7 @@ from tests.lookup import statements
 pytestmark = pytest.mark.django_db(transaction=True)  # objects move after the commit
 
 DAY = timedelta(days=1)
+TAKEN_DOWN = [451, 451, 404, 404]  # of `statuses`
 
 
 def impose(file: File) -> File:
@@ -64,7 +65,7 @@ def test_nothing_is_served_of_a_quarantined_file_until_it_is_lifted(delivery: st
     file = in_public_folder()
     assert statuses(file) == [200] * 4
     away = impose(file)
-    assert (statuses(file), objects.all_keys()) == ([404] * 4, [away.key])
+    assert (statuses(file), objects.all_keys()) == (TAKEN_DOWN, [away.key])
     assert (away.key.startswith("quarantine/"), away.preview_state) == (True, PreviewState.WAITING)
     back = lift(away)
     assert statuses(file) == [200, 200, 404, 404]
@@ -95,7 +96,7 @@ def test_a_store_that_fails_delays_the_move_and_the_restoration_and_serves_nothi
     file = in_public_folder()
     bucket.faults["move"] = StorageFailed
     away = impose(file)
-    assert (away.moves_from, statuses(file)) == (file.key, [404] * 4)
+    assert (away.moves_from, statuses(file)) == (file.key, TAKEN_DOWN)
     assert lift(away) == away  # not before it has moved
     with pytest.raises(
         CommandError, match=r"0 moves, removed 0 leftovers\. The store failed for 1 deleted, quarantined"

@@ -26,12 +26,12 @@ from tests.lookup.profile_pages import text
 from tests.pages.markup import page_of, problems_of
 from tests.support.threads import together
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unlimited")]
+pytestmark = pytest.mark.django_db
 TITLES = {"FILE": "lamp.png", "ALBUM": "Lamps", "FOLDER": "Lamps"}
 
 
 @pytest.fixture
-def ada(operator: User) -> User:
+def ada(db: None) -> User:
     return UserFactory(username="Ada")
 
 

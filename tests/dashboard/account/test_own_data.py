@@ -18,6 +18,7 @@ from accounts.models import KeyDay, User
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
 from imagehost.folders import albums
+from lookup.models import Decision
 from oidc_provider.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
@@ -36,6 +37,7 @@ DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
     *("folders", "folder_rules", "files", "albums", "comments", "votes", "comment_likes", "reports", "uploads"),
+    "decisions",
     *("app_uses", "app_requests"),
 }
 
@@ -61,6 +63,7 @@ def fill(user: User) -> str:
     CommentLikeFactory(comment=comment, user=user)
     FeedbackVoteFactory(user=comment.user, voter=user)
     ReportFactory(comment=CommentFactory(user=comment.user, author=comment.user), reporter=user)
+    Decision.objects.create(user=user, kind="FILE", thing=user.pk, title="a.png", reason="SPAM", appeal="A lamp.")
     AssetFactory(owner=user)
     app, now = ApplicationFactory(), timezone.now()
     LastUse.objects.create(application=app, user=user, used_at=now)
