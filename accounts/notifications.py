@@ -1,4 +1,4 @@
-"""Mail to the owner of something, sent after the transaction; an e-mail that cannot be sent is logged."""
+"""Mail to the owner of something, sent after the transaction; an email that cannot be sent is logged."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ logger = logging.getLogger(__name__)
 
 
 def send_after_commit(*, to: User, subject: str, template: str, context: dict[str, Any]) -> None:
-    """Send an e-mail; a user without an address gets none. `template`, a text, gets `context` with `user`, `site_name`
+    """Send an email; a user without an address gets none. `template`, a text, gets `context` with `user`, `site_name`
     and `base_url`."""
     if not to.email:
         return
-    names = {"user": to, "site_name": settings.SITE_NAME, "base_url": settings.BASE_URL}
+    names = {"user": to, "site_name": settings.SITE_NAME, "base_url": mail.ours(settings.BASE_URL)}
     text = render_to_string(template, {**names, **context})
     transaction.on_commit(lambda: _send(to.email, f"{settings.SITE_NAME}: {subject}", text))
 

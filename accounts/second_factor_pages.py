@@ -33,10 +33,21 @@ LAST_ONE = "Staff need a second factor. Add another one before you remove this o
 class MFAAdapter(DefaultMFAAdapter):
     """Staff keep their last second factor."""
 
-    error_messages = {**DefaultMFAAdapter.error_messages, "cannot_delete_authenticator": LAST_ONE}
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "add_email_blocked": "Remove your second factor before you add an email address.",
+        "cannot_delete_authenticator": LAST_ONE,
+        "cannot_generate_recovery_codes": "Add a passkey or an authenticator app before you make recovery codes.",
+        "incorrect_code": "This code is wrong.",
+        "unverified_email": "Confirm your email address before you add a second factor.",
+    }
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         return second_factor.may_remove(authenticator)
+
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002 - allauth's name
+        """Return the name that the form for a new key begins with."""
+        return f"Key {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
 
 
 class RemoveKeyView(RemoveWebAuthnView):
@@ -125,6 +136,12 @@ class CredentialField(forms.JSONField):
 
 class AddForm(stock.AddWebAuthnForm):
     credential = CredentialField()
+    passwordless = forms.BooleanField(
+        label="Make it a passkey",
+        required=False,
+        help_text="You sign in with it instead of your password. Your device then asks for your fingerprint, your face or "
+        "a PIN.",
+    )
 
 
 class AuthenticateForm(stock.AuthenticateWebAuthnForm):

@@ -10,6 +10,7 @@ from allauth.account.authentication import get_authentication_records
 from allauth.account.views import SignupView as StockSignupView
 from allauth.core.internal import ratelimit
 from django import forms
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
@@ -34,11 +35,31 @@ VISITORS_MAILS = {  # which a visitor can cause for any address
     "account/email/password_reset_key",
     "account/email/unknown_account",
 }
+LINKS_AND_CODES = {"activate_url", "code", "password_reset_url", "signup_url"}  # what allauth's emails have of ours
 SIGN_INS = Counter("hearth_sign_ins", "Signed in, signed up, and passwords refused.", ("outcome",))
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """One namespace for names, and our own view of the client's address."""
+    """One namespace for names, our own view of the client's address, and errors in our words."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "cannot_remove_primary_email": "Make another address primary before you remove this one.",
+        "duplicate_email": "Your account has this email address already.",
+        "email_password_mismatch": "The email address or the password is wrong.",
+        "email_taken": "Another account has this email address.",
+        "enter_current_password": "This is not your current password.",
+        "incorrect_code": "This code is wrong.",
+        "incorrect_password": "This password is wrong.",
+        "invalid_or_expired_key": "This link has expired or was used before.",
+        "invalid_password_reset": "This link has expired or was used before.",
+        "max_email_addresses": "An account can have at most %d email addresses.",
+        "rate_limited": "Too many requests. Try again later.",
+        "too_many_login_attempts": "Too many failed sign-ins. Try again later.",
+        "unknown_email": "No account has this email address.",
+        "unverified_primary_email": "Confirm this email address before you make it primary.",
+        "username_password_mismatch": "The username or the password is wrong.",
+    }
 
     def clean_username(self, username: str, shallow: bool = False) -> str:  # noqa: FBT001, FBT002 - allauth calls it so
         """Check the name. `shallow`: only its characters; else also usernames, aliases and reserved words."""
@@ -55,12 +76,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send an email through `accounts.mail`. Everything but VISITORS_MAILS is a notice."""
-        message = self.render_mail(template_prefix, email, {"request": self.request, "email": email, **context})
+        marked = {name: mail.ours(context[name]) for name in LINKS_AND_CODES & context.keys()}
+        names = {"request": self.request, "email": email, "base_url": mail.ours(settings.BASE_URL)}
+        message = self.render_mail(template_prefix, email, {**names, **context, **marked})
         mail.send(message, is_notice=template_prefix not in VISITORS_MAILS)
-
-    def format_email_subject(self, subject: str) -> str:
-        """Return allauth's subject in sentence case."""
-        return str(super().format_email_subject(subject.capitalize()))
 
     def is_safe_url(self, url: str | None) -> bool:
         """Return allauth's answer; False for an address that cannot be read, where allauth's would raise."""
@@ -171,6 +190,8 @@ class _EndingAccess(forms.Form):
     """A part of a form for a new password with `user`, its owner: it offers to end the access of apps and API keys."""
 
     user: Any
+    password1 = stock_forms.SetPasswordField(label="New password")
+    password2 = stock_forms.PasswordField(label="New password (again)", autocomplete="new-password")
     ends_access = forms.BooleanField(
         label="Also end the access of apps and API keys",
         required=False,
@@ -186,7 +207,9 @@ class _EndingAccess(forms.Form):
 
 
 class ChangePasswordForm(_EndingAccess, stock_forms.ChangePasswordForm):
-    pass
+    oldpassword = stock_forms.PasswordField(
+        show_reset_help=True, label="Current password", autocomplete="current-password"
+    )
 
 
 class SetPasswordForm(_EndingAccess, stock_forms.SetPasswordForm):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django import template
@@ -38,6 +38,19 @@ def time(at: datetime, exactness: str = "minute") -> SafeString:
     local = timezone.localtime(at)
     form, zone = TIMES[exactness]
     return format_html('<time datetime="{}">{}{}</time>', local.isoformat(), formats.date_format(local, form), zone)
+
+
+@register.filter
+def utc(at: datetime) -> str:
+    """Return the time for a text, as "25 November 2026, 19:41 UTC"; pages use `time`."""
+    form, zone = TIMES["minute"]
+    return formats.date_format(at.astimezone(UTC), form) + zone
+
+
+@register.filter
+def quoted(text: str) -> str:
+    """Return a user's text as a quotation in an email, so that no line of it looks like one of ours."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 @register.simple_block_tag(takes_context=True)

@@ -44,15 +44,6 @@ def changes_the_password(client: Client, new: str) -> None:
     assert client.post("/accounts/password/change/", data).status_code == 302
 
 
-def test_a_subject_is_in_sentence_case(mailoutbox: list[EmailMessage]) -> None:
-    user = UserFactory(username="Ada", email=ADDRESS)
-    asks_for_a_password()
-    client = Client()
-    client.force_login(user)
-    changes_the_password(client, "another long passphrase")
-    assert [message.subject for message in mailoutbox] == ["Hearth: Password reset email", "Hearth: Password changed"]
-
-
 @pytest.mark.parametrize("has_account", [True, False])
 def test_an_address_gets_5_mails_an_hour_and_the_page_says_the_same_with_the_sixth(
     clock: time_machine.Traveller, mailoutbox: list[EmailMessage], has_account: bool

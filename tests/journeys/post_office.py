@@ -66,7 +66,9 @@ def _handler(deliver: Callable[[str], None]) -> type[socketserver.StreamRequestH
             lines = iter(self.rfile.readline, b".\r\n")
             message = email.message_from_bytes(b"".join(lines), policy=email.policy.default)
             headers = "".join(f"{name}: {value}\n" for name, value in message.items())
-            return headers + str(message.get_content())
+            text = message.get_body(("plain",))
+            assert text is not None
+            return headers + str(text.get_content())
 
         def _say(self, text: str) -> None:
             self.wfile.write(f"{text}\r\n".encode())

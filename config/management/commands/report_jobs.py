@@ -1,6 +1,6 @@
 """manage.py report_jobs: writes to the operators when a job keeps failing or is late for long, and when it works again.
 
-A job's row notes whether its failure is reported. A conditional UPDATE changes it before the e-mail is sent, so two
+A job's row notes whether its failure is reported. A conditional UPDATE changes it before the email is sent, so two
 runners never send one report twice, and changes it back where the mail server fails: the next run retries.
 """
 
@@ -27,7 +27,7 @@ from config.jobs import Job
 
 FAILURES = 3  # in a row
 LATE_FOR = timedelta(hours=1)
-PAUSE = timedelta(days=1)  # between two e-mails about one failing job
+PAUSE = timedelta(days=1)  # between two emails about one failing job
 OWN_NAME = "report_jobs"
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Reported:
-    """Jobs of one e-mail, with their rows as they were before it."""
+    """Jobs of one email, with their rows as they were before it."""
 
     broken: Sequence[Job]
     mended: Sequence[Job]
@@ -103,7 +103,7 @@ def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
         "broken": [(job, job.state(now)) for job in reported.broken],
         "mended": reported.mended,
         "site_name": settings.SITE_NAME,
-        "base_url": settings.BASE_URL,
+        "base_url": mail.ours(settings.BASE_URL),
     }
     text = render_to_string("config/job_report.txt", context)
     try:

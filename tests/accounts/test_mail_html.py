@@ -1,0 +1,138 @@
+"""Each email is sent as text and the same in HTML: only our own links are links, and no text of a user becomes HTML."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import allauth
+import pytest
+from allauth.account.adapter import get_adapter
+from allauth.core import context as allauth_context
+from django.conf import settings
+from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.test import RequestFactory, TestCase
+
+from accounts import mail
+from accounts.models import User
+from dashboard import notifications
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.pages.markup import parsed
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = f"""<a href="https://evil.example">Ada</a> & 'ben' &amp; {settings.BASE_URL}/evil https://evil.example"""
+AT = datetime(2026, 11, 25, 19, 41, 7, tzinfo=UTC)
+TAGS = {"html", "head", "meta", "title", "body", "div", "p", "blockquote", "br", "a", "strong"}
+STOCK = Path(str(allauth.__file__)).parent / "templates"
+OFF = {  # which no page of ours sends: sign-in and new passwords by code, and allauth's own linked accounts
+    "account/email/login_code",
+    "account/email/password_reset_code",
+    "socialaccount/email/account_connected",
+    "socialaccount/email/account_disconnected",
+}
+STOCK_MAILS = sorted(
+    str(path.relative_to(STOCK)).removesuffix("_subject.txt") for path in STOCK.glob("*/email/*_subject.txt")
+)
+KEY = ApiKeyFactory.build(name=HOSTILE, prefix="hk_12345678", expires_at=AT)
+LETTERS: dict[str, dict[str, Any]] = {
+    "access_request": {
+        "request": SimpleNamespace(
+            subject="email", state="DENIED", get_state_display="Denied", answer=f"{HOSTILE}\n\n{settings.BASE_URL}/evil"
+        )
+    },
+    "deletion_asked": {"deletion": SimpleNamespace(due_at=AT)},
+    "deletion_stopped": {},
+    "key_ends": {"key": KEY},
+    "key_made": {"key": KEY, "requested": ["lookup:user"]},
+    "key_replaced": {"key": KEY, "old": KEY, "has_overlap": True},
+    "renamed": {"old_username": HOSTILE, "is_kept": True},
+    "reserved_name": {"old": "favicon.ico", "new": "favicon.ico-", "is_username": True},
+    "second_factor_reset": {"is_staff": True},
+    "secret_reset": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
+}
+
+
+@pytest.fixture
+def hostile() -> User:
+    return UserFactory.build(username=HOSTILE, display_name=HOSTILE, email="ada@example.org")
+
+
+def sent(outbox: list[EmailMultiAlternatives]) -> tuple[str, Any]:
+    """The text of the only email, and its HTML, which says the same."""
+    (message,) = outbox
+    assert [part.mimetype for part in message.alternatives] == ["text/html"]
+    assert [part.get_content_type() for part in message.message().walk()] == [
+        "multipart/alternative",
+        "text/plain",
+        "text/html",
+    ]
+    text, page = str(message.body), parsed(str(message.alternatives[0].content))
+    words = page.xpath("//body")[0].text_content().split()
+    assert words == [settings.SITE_NAME, *(word for word in text.split() if word != ">")]
+    assert {element.tag for element in page.iter()} <= TAGS
+    assert page.findtext(".//title") == message.subject
+    return text, page
+
+
+def own_links(text: str) -> list[str]:
+    ours = text.replace(HOSTILE, "").replace(f"> {settings.BASE_URL}/evil", "")
+    return re.findall(rf"{settings.BASE_URL}\S*", ours)
+
+
+def links_of(page: Any) -> list[str]:
+    links = page.xpath("//a")
+    assert [link.get("href") for link in links] == [link.text for link in links]
+    return [link.text for link in links]
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_a_letter_says_the_same_in_html_and_links_to_our_pages_only(
+    name: str, hostile: User, mailoutbox: list[EmailMultiAlternatives]
+) -> None:
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        notifications.send_after_commit(
+            to=hostile, subject=f"About {HOSTILE}", template=f"dashboard/letters/{name}.txt", context=LETTERS[name]
+        )
+    text, page = sent(mailoutbox)
+    assert HOSTILE in text
+    assert links_of(page) == own_links(text) != []
+
+
+@pytest.mark.parametrize("prefix", [prefix for prefix in STOCK_MAILS if prefix not in OFF])
+def test_a_mail_about_the_account_has_our_words_and_a_subject_in_sentence_case(
+    prefix: str, hostile: User, mailoutbox: list[EmailMultiAlternatives]
+) -> None:
+    names = dict.fromkeys(("username", "deleted_email", "from_email", "to_email"), HOSTILE)
+    links = dict.fromkeys(("password_reset_url", "signup_url"), f"{settings.BASE_URL}/here")
+    request = RequestFactory().get("/", HTTP_USER_AGENT=HOSTILE)
+    with allauth_context.request_context(request):
+        get_adapter().send_notification_mail(
+            prefix, hostile, {"user": hostile, "code": "ABCD-EFGH", "timestamp": AT, **names, **links}, "ada@example.org"
+        )
+    assert re.fullmatch(rf"{settings.SITE_NAME}: [A-Z][a-z ]+", mailoutbox[0].subject)
+    text, page = sent(mailoutbox)
+    assert links_of(page) == own_links(text) != []
+    assert [code.text for code in page.iter("strong")] == re.findall("^ABCD-EFGH$", text, re.MULTILINE)
+    assert "When:" not in text or "When: 25 November 2026, 19:41 UTC\n" in text
+    assert not re.search("please|two-factor|successfully", text, re.IGNORECASE)
+
+
+def test_lines_of_a_template_go_on_and_others_stay_lines(mailoutbox: list[EmailMultiAlternatives]) -> None:
+    long = "Twelve words of a sentence that the template has wrapped at its margin,"
+    link = mail.ours(f"{settings.BASE_URL}/a.")
+    text = f"{long} as\nit does.\n\nName: x\n{link}\n\n- one\n  two\n\n> first\n>\n> {long} third\nOurs, see {link}"
+    assert mail.send(EmailMessage("Lines", text, to=["ada@example.org"]), is_notice=True)
+    _, page = sent(mailoutbox)
+    blocks = [(block.tag, block.text_content().split("\n"), len(block.xpath("br"))) for block in page.xpath("//div/*")]
+    assert blocks[1:] == [
+        ("p", [f"{long} as", "it does."], 0),
+        ("p", ["Name: x", f"{settings.BASE_URL}/a."], 1),
+        ("p", ["- one", "  two"], 1),
+        ("blockquote", ["first", "", f"{long} third"], 2),
+        ("p", [f"Ours, see {settings.BASE_URL}/a."], 0),
+    ]
+    assert links_of(page) == [f"{settings.BASE_URL}/a.", f"{settings.BASE_URL}/a"]
