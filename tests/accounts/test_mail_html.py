@@ -16,9 +16,8 @@ from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.test import RequestFactory, TestCase
 
-from accounts import mail
+from accounts import mail, notifications
 from accounts.models import User
-from dashboard import notifications
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.pages.markup import parsed
 
