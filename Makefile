@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer and make; everything else comes from the lock files.
 
-# The system's Python if it is new enough, for distributions build theirs with every optimisation (a quarter faster than
+# The system's Python if it is new enough, for distributions build theirs with every optimization (a quarter faster than
 # one that pyenv builds); else the newest found. Say PYTHON=... for another one.
 PYTHON ?= $(shell for python in /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)

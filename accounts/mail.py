@@ -6,6 +6,7 @@ was sent or held back: what an address has received says whether it has an accou
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import secrets
@@ -27,7 +28,9 @@ from infrastructure.limits import LimitsUnavailable
 
 logger = logging.getLogger(__name__)
 _QUOTE = ">"  # begins each line of a quotation
-_OURS = secrets.token_hex()  # stands before our links and codes until `send`; random, so that no text of a user holds it
+_OURS = (
+    secrets.token_hex()
+)  # stands before our links and codes until `send`; random, so that no text of a user holds it
 _WRAPPED = 72  # characters: a line of a template that has as many goes on in the next one
 _LINK = '<a href="{0}" style="overflow-wrap:anywhere">{0}</a>'
 _CODE = (
@@ -111,7 +114,7 @@ def _paragraphs_of(text: str) -> Iterator[list[str]]:
 def _paragraph(lines: list[str]) -> Paragraph:
     is_quote = lines[0].startswith(_QUOTE)
     html = _line(lines[0])
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         is_whole = is_quote or _OURS in before or line.startswith((" ", "- ", _OURS))
         goes_on = len(before) >= _WRAPPED and not is_whole
         html += mark_safe("\n" if goes_on else "<br>\n") + _line(line)  # noqa: S308  # ours

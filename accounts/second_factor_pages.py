@@ -45,7 +45,7 @@ class MFAAdapter(DefaultMFAAdapter):
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         return second_factor.may_remove(authenticator)
 
-    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002 - allauth's name
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
         """Return the name that the form for a new key begins with."""
         return f"Key {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
 
@@ -139,8 +139,8 @@ class AddForm(stock.AddWebAuthnForm):
     passwordless = forms.BooleanField(
         label="Make it a passkey",
         required=False,
-        help_text="You sign in with it instead of your password. Your device then asks for your fingerprint, your face or "
-        "a PIN.",
+        help_text="You sign in with it instead of your password. Your device then asks for your fingerprint, your face "
+        "or a PIN.",
     )
 
 

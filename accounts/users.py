@@ -95,7 +95,7 @@ def create(
     is_operator: bool = False,
     **fields: Any,
 ) -> User:
-    """Create an account with its e-mail address. ValidationError, by argument: a bad or taken name, a taken or
+    """Create an account with its email address. ValidationError, by argument: a bad or taken name, a taken or
     malformed address, a weak password. `fields`: further columns of the user, as `create_user` takes them."""
     email = email.strip().lower()
     problems = _new_account_problems(username, email, password, User(username=username, email=email))
@@ -114,9 +114,9 @@ def create(
 
 @transaction.atomic
 def create_operator(*, username: str, email: str, password: str, role: Group | None = None) -> User:
-    """Create a superuser with a confirmed e-mail address; with a `role`, a member of staff of only that group.
+    """Create a superuser with a confirmed email address; with a `role`, a member of staff of only that group.
 
-    ValidationError, by argument, as `create` says. Django's createsuperuser verifies no e-mail address, which allauth
+    ValidationError, by argument, as `create` says. Django's createsuperuser verifies no email address, which allauth
     asks for at each login.
     """
     given: dict[str, Any] = {"username": username, "email": email, "password": password, "by": None}

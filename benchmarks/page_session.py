@@ -1,6 +1,6 @@
 """A signed-in browser for the pages: `python -m benchmarks.page_session`, with the service's settings.
 
-Makes a member with an e-mail address, a few keys and a profile, and the people of the demo. Prints the cookie of a
+Makes a member with an email address, a few keys and a profile, and the people of the demo. Prints the cookie of a
 session of the member, the path of the dashboard, the name of the member, and that of a profile with all sections,
 comments and replies, as JSON.
 """

@@ -1,4 +1,4 @@
-"""Requests to staff in the admin; and the reset of a second factor, which sends an e-mail."""
+"""Requests to staff in the admin; and the reset of a second factor, which sends an email."""
 
 from __future__ import annotations
 

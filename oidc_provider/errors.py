@@ -371,7 +371,7 @@ class ErrorPage(Exception):
             ),
             "expired": (
                 Cause(
-                    f"Login and consent did not end within {lifetimes.REQUEST} of the authorization request.",
+                    f"Sign-in and consent did not end within {lifetimes.REQUEST} of the authorization request.",
                     "Start again from the app. Make the authorization URL when the user presses the button, never"
                     " ahead of time.",
                 ),

@@ -85,7 +85,7 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
     """Delete expired requests, codes and tokens in batches; return the number of rows.
 
-    Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognised. An
+    Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognized. An
     unused code that is left for longer than UNUSED_CODES_LEAVE leaves with the used ones. Requests stay twice as long
     as they can be answered, so that the page of a late one can name the app.
     """

@@ -20,7 +20,7 @@ PROVIDER = "chat"
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """No sign-in or sign-up by an outside account; no e-mail address is taken from one.
+    """No sign-in or sign-up by an outside account; no email address is taken from one.
 
     What came back becomes a `LinkedAccount`, and allauth's own `SocialAccount` is not kept: lookups, claims and
     deletion know the one table, and a second one would soon say something else.

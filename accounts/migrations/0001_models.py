@@ -49,8 +49,8 @@ class Migration(migrations.Migration):
                 ('message', models.CharField(blank=True, help_text='What the last success did.', max_length=500)),
                 ('last_error', models.CharField(blank=True, help_text='Empty again after a success.', max_length=500)),
                 ('failures', models.PositiveIntegerField(db_default=0, default=0, help_text='In a row; 0 after a success.')),
-                ('is_reported', models.BooleanField(db_default=False, default=False, help_text='Operators know by e-mail that it fails or is late, and not yet more.')),
-                ('reported_at', models.DateTimeField(blank=True, help_text='When the last e-mail said so.', null=True)),
+                ('is_reported', models.BooleanField(db_default=False, default=False, help_text='Operators know by email that it fails or is late, and not yet more.')),
+                ('reported_at', models.DateTimeField(blank=True, help_text='When the last email said so.', null=True)),
             ],
         ),
         migrations.CreateModel(

@@ -45,9 +45,9 @@ class JobRun(models.Model):
     is_reported = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Operators know by e-mail that it fails or is late, and not yet more.",
+        help_text="Operators know by email that it fails or is late, and not yet more.",
     )
-    reported_at = models.DateTimeField(null=True, blank=True, help_text="When the last e-mail said so.")
+    reported_at = models.DateTimeField(null=True, blank=True, help_text="When the last email said so.")
 
     objects = JobRunQuerySet.as_manager()
 

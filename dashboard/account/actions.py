@@ -1,4 +1,4 @@
-"""Rename, delete or keep the account, with the e-mails."""
+"""Rename, delete or keep the account, with the emails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
 
 @transaction.atomic
 def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
-    """Request the deletion as `deletions.ask`, and send an e-mail on how to stop it."""
+    """Request the deletion as `deletions.ask`, and send an email on how to stop it."""
     deletion = deletions.ask(user=user, by=by)
     notifications.send_after_commit(
         to=user,
@@ -52,7 +52,7 @@ def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
 
 @transaction.atomic
 def keep(*, user: User, by: User) -> bool:
-    """Stop the deletion as `deletions.stop`, and send an e-mail."""
+    """Stop the deletion as `deletions.stop`, and send an email."""
     is_stopped = deletions.stop(user=user, by=by)
     if is_stopped:
         notifications.send_after_commit(

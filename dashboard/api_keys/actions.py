@@ -1,4 +1,4 @@
-"""Actions of owners on their API keys, with the requests to staff and the e-mails."""
+"""Actions of owners on their API keys, with the requests to staff and the emails."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def change(
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User, version: str) -> str:
-    """Return the new secret, to be shown once. The owner gets an e-mail. Raises ValidationError: reset in between."""
+    """Return the new secret, to be shown once. The owner gets an email. Raises ValidationError: reset in between."""
     application = applications.hold(application)
     if version != versions.of(application.secret_changed_at):
         raise ValidationError(RESET_MEANWHILE, code="changed")

@@ -163,21 +163,21 @@ def _picture(name: str, text: str) -> Picture:
 
 
 def _drawn(button: Button, logo: str) -> str:
-    size, colours = SIZES[button.height], button.variant
+    size, colors = SIZES[button.height], button.variant
     place = size.padding if button.has_text else (button.height - size.mark) // 2
     mark = base64.b64encode(logo.encode()).decode()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{button.width}" height="{button.height}" '
         f'viewBox="0 0 {button.width} {button.height}" role="img" aria-label="{label_html()}">',
         f'<rect x="0.5" y="0.5" width="{button.width - 1}" height="{button.height - 1}" rx="7.5" '
-        f'fill="{colours.ground}" stroke="{colours.line}"/>',
+        f'fill="{colors.ground}" stroke="{colors.line}"/>',
         f'<image x="{place}" y="{(button.height - size.mark) // 2}" width="{size.mark}" height="{size.mark}" '
         f'href="data:image/svg+xml;base64,{mark}"/>',
     ]
     if button.has_text:
         parts.append(
             f'<text x="{size.padding + size.mark + size.gap}" y="{button.height / 2 + size.text * 0.36:g}" '
-            f'textLength="{button.text_width}" lengthAdjust="spacingAndGlyphs" fill="{colours.text}" '
+            f'textLength="{button.text_width}" lengthAdjust="spacingAndGlyphs" fill="{colors.text}" '
             f'font-family="Arial, \'Liberation Sans\', Helvetica, sans-serif" font-size="{size.text}" '
             f'font-weight="700">{label_html()}</text>'
         )

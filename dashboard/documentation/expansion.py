@@ -2,7 +2,7 @@
 
 A page holds blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}` for
 tables and ready code, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page
-itself so that the theme colours them.
+itself so that the theme colors them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from dashboard.client_apps.code_samples import coloured
+from dashboard.client_apps.code_samples import colored
 from dashboard.client_apps.error_guide import anchor_of
 from dashboard.documentation import button_kit, expansion, explorer
 from infrastructure.once import once
@@ -150,7 +150,7 @@ class PageRenderer(RendererHTML):
         if language == "explorer":
             return explorer.html(file)
         number, label = token.meta["number"], f"{file} · {LABELS[language]}" if file else LABELS[language]
-        code, path = coloured(token.content.rstrip(), language), button_kit.download_path(file)
+        code, path = colored(token.content.rstrip(), language), button_kit.download_path(file)
         download = f'<a class="snippet__download" href="{path}" download aria-label="Download {file}">Download</a>'
         html = button_kit.preview(file) + (
             f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'

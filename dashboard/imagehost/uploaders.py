@@ -55,7 +55,7 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
     KeyError: unknown kind. ValidationError: it made MAX_A_DAY keys for the owner within a day.
     """
     uploader = ALL[kind]
-    users.lock(owner.pk)  # serialises concurrent calls
+    users.lock(owner.pk)  # serializes concurrent calls
     if _made_for(owner).filter(created_at__gt=now - timedelta(days=1)).count() >= MAX_A_DAY:
         raise ValidationError(
             f"You created {MAX_A_DAY} keys on this page within a day. Use one that you have, or try again tomorrow."

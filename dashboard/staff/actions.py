@@ -110,7 +110,7 @@ REQUEST_ACTIONS: tuple[StaffAction, ...] = (
 
 @transaction.atomic
 def reset_second_factor(*, user: User, by: User | None, reason: str) -> None:
-    """Reset as `second_factor.reset`, and send an e-mail to the owner of the account."""
+    """Reset as `second_factor.reset`, and send an email to the owner of the account."""
     second_factor.reset(user=user, by=by, reason=reason)
     notifications.send_after_commit(
         to=user,

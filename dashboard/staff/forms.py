@@ -64,7 +64,7 @@ class QueueFilter(Filter):
 
 
 class Search(Filter):
-    """A term, which may be the e-mail address of a person only `with_email`; the field says so."""
+    """A term, which may be the email address of a person only `with_email`; the field says so."""
 
     explanation = ""
     q = forms.CharField(label="Search", max_length=255, required=False)

@@ -1,6 +1,6 @@
 """Creating, changing and deleting a user's folders.
 
-Every operation locks its owner's row first, which serialises it with the owner's other operations and uploads: they
+Every operation locks its owner's row first, which serializes it with the owner's other operations and uploads: they
 cannot deadlock.
 """
 

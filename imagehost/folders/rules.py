@@ -1,6 +1,6 @@
 """A user's folder rules: an ordered list, in which the first match wins.
 
-Every change locks the list first, which serialises changes, and leaves the positions numbered from 0 without a gap.
+Every change locks the list first, which serializes changes, and leaves the positions numbered from 0 without a gap.
 """
 
 from __future__ import annotations

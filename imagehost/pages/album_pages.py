@@ -52,7 +52,7 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
 
 
 def ways_in_album(link: str, file: File) -> Ways | None:
-    """Return links to the neighbours of the file in the album with this link. 2 queries."""
+    """Return links to the neighbors of the file in the album with this link. 2 queries."""
     album = albums.find(link)
     held = [each.name for each in albums.files_of(album)] if album else []
     if file.name not in held:

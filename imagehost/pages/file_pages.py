@@ -62,7 +62,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Ways:
-    """From a file on to its neighbours in a folder or an album. `previous`, `next`: names, empty at an end.
+    """From a file on to its neighbors in a folder or an album. `previous`, `next`: names, empty at an end.
 
     `place`: the id of the folder or the link of the album, for the query of their pages.
     """
@@ -175,7 +175,7 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
 
 
 def ways_in_folder(file: File) -> Ways | None:
-    """Return links to the neighbours in the file's folder, if it is public. 2 queries."""
+    """Return links to the neighbors in the file's folder, if it is public. 2 queries."""
     folder = file.folder
     if folder is None or not folder.is_public or folder.quarantined_at:
         return None

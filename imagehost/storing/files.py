@@ -1,4 +1,4 @@
-"""Operations on stored files: favourites, folders, expiry, deletion.
+"""Operations on stored files: favorites, folders, expiry, deletion.
 
 The last step of a deletion removes the objects, then the row.
 """
@@ -45,7 +45,7 @@ def delete(*, file: File, by: User | None, reason: str = "") -> bool:
 def delete_all(*, owner: User, files: Sequence[File]) -> int:
     """Delete these of the owner's stored files; how many still existed. 4 queries.
 
-    The lock on the owner's row serialises this with other deletions and uploads.
+    The lock on the owner's row serializes this with other deletions and uploads.
     """
     users.lock(owner.pk)
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
@@ -61,7 +61,7 @@ def delete_all(*, owner: User, files: Sequence[File]) -> int:
 def set_expiry(*, owner: User, files: Sequence[File], expires_at: datetime | None) -> int:
     """Let the owner's files expire then, None: never; how many were changed. An expired file stays expired. 2 queries.
 
-    The lock on the owner's row serialises this with other changes of several files.
+    The lock on the owner's row serializes this with other changes of several files.
     """
     users.lock(owner.pk)
     rows = File.objects.kept().filter(owner=owner, pk__in=[file.pk for file in files])

@@ -13,7 +13,7 @@ from infrastructure.limits import REFUSED
 def reserve(*, owner_id: str, size: int, most: int) -> None:
     """Book `size` bytes up to a total of `most`; raises QuotaExceeded. 1 query, 3 at a user's first upload.
 
-    Call it in the transaction that inserts the file's row. The lock on the usage row serialises concurrent uploads.
+    Call it in the transaction that inserts the file's row. The lock on the usage row serializes concurrent uploads.
     """
     if _add(owner_id, size, most):
         return

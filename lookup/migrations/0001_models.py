@@ -368,7 +368,7 @@ class Migration(migrations.Migration):
                 ('order', models.PositiveIntegerField(default=0)),
                 ('title', models.CharField(blank=True, max_length=128, validators=[infrastructure.text_rules.validate_line])),
                 ('description', models.TextField(blank=True, max_length=1000, validators=[infrastructure.text_rules.validate_text])),
-                ('alignment', models.CharField(choices=[('left', 'Left'), ('center', 'Centre'), ('right', 'Right')], default='left', max_length=8)),
+                ('alignment', models.CharField(choices=[('left', 'Left'), ('center', 'Center'), ('right', 'Right')], default='left', max_length=8)),
                 ('is_enabled', models.BooleanField(default=True)),
                 ('config', models.JSONField(blank=True, default=dict)),
             ],

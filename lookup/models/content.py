@@ -86,7 +86,7 @@ class Link(models.Model):
         return self.title or self.url
 
     def clean(self) -> None:
-        """Raise ValidationError for a link whose `url` is neither a web address nor `mailto:` and an e-mail address."""
+        """Raise ValidationError for a link whose `url` is neither a web address nor `mailto:` and an email address."""
         if not self.is_text:
             validate_target(self.url)
 

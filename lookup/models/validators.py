@@ -28,7 +28,7 @@ def validate_tags(value: object) -> None:
 
 
 def validate_target(url: str) -> None:
-    """Raise ValidationError for what is neither a web address nor `mailto:` and an e-mail address."""
+    """Raise ValidationError for what is neither a web address nor `mailto:` and an email address."""
     scheme, _, address = url.partition(":")
     if scheme.lower() == "mailto":
         validate_email(address)

@@ -1,7 +1,7 @@
-"""The owner's colours, shapes and fonts, as a style sheet of their own: the policy of the page knows no inline style.
+"""The owner's colors, shapes and fonts, as a style sheet of their own: the policy of the page knows no inline style.
 
 The content of the sheet is in its address, so it needs no database, and browsers keep it for ever. Every value is
-parsed into a number, a colour or a name of ours, and written again from that. Text stays readable with every choice
+parsed into a number, a color or a name of ours, and written again from that. Text stays readable with every choice
 (`lookup.page.palette`).
 """
 
@@ -71,7 +71,7 @@ FONTS = {
     ),
     "handwriting": ('"Segoe Print", "Bradley Hand", Chilanka, "Comic Neue", casual, cursive', 1.0625, 1.6),
 }
-# Patterns of the background, by the names of effects: layers above the colour of the page, in its own colours.
+# Patterns of the background, by the names of effects: layers above the color of the page, in its own colors.
 _FAINT = "color-mix(in srgb, var(--ink) {}%, transparent)"
 _LIGHT = "radial-gradient(60rem 42rem at {}, color-mix(in srgb, var(--{}) 32%, transparent), transparent) fixed"
 _STAR = "radial-gradient(circle at {}, {} {}px, transparent {}px) 0 0 / {} fixed"
@@ -114,7 +114,7 @@ def parameters(settings: Settings, *, font: str = "", font_username: str = "") -
 
 
 def has_own(settings: Settings) -> bool:
-    """Return whether these settings set the colours of a page."""
+    """Return whether these settings set the colors of a page."""
     names = ("accentColor", "primaryColor", "secondaryColor", "backgroundColor")
     return any(settings["colorsSettings"][name] for name in names)
 

@@ -190,7 +190,7 @@ class ProfilePage:
 
     @property
     def tint(self) -> int:
-        """The user's colour for initial and banner; 0 where the owner has chosen colours."""
+        """The user's color for initial and banner; 0 where the owner has chosen colors."""
         return 0 if colors.has_own(self.chosen) else people.tint_of(self.user.id)
 
     @cached_property

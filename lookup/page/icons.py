@@ -22,7 +22,7 @@ TEXT, MAIL, WEB = "text", "mail", "web"  # drawings of static/img/platforms.svg
 def picture(svg: str, color: str = "") -> str:
     """Return a data URL of the icon; empty for an icon that may not be stored.
 
-    Parts of the drawing without a colour of their own get `color`: black would not be seen on a dark page.
+    Parts of the drawing without a color of their own get `color`: black would not be seen on a dark page.
     """
     if not svg or svg_problems(svg):
         return ""

@@ -1,7 +1,7 @@
-"""The colours of a page from the few that its owner has chosen: everything that can be read stays readable.
+"""The colors of a page from the few that its owner has chosen: everything that can be read stays readable.
 
 Where the owner has a background, cards, lines and quiet grounds are tinted by it; else they are those of every page
-(static/css/base.css). Colours of text are moved towards black or white until they can be read on all that may lie
+(static/css/base.css). Colors of text are moved towards black or white until they can be read on all that may lie
 below them (WCAG 2.2, 1.4.3 and 1.4.11), also on a card that a dark or bright picture shines through.
 """
 
@@ -16,16 +16,16 @@ READABLE, ENOUGH = 5.0, 4.6  # contrast of text, on plain grounds and where some
 SEEN = 3.1  # of controls
 VEIL = 0.35  # how much of the page's ground lies over a picture behind it (static/css/profile.css)
 HEADER = 0.1  # how much shines through the header and the footer
-PRESENCE = 0.13  # how much of a status' colour lies in the card of presence (static/css/profile.css)
+PRESENCE = 0.13  # how much of a status' color lies in the card of presence (static/css/profile.css)
 _MIDDLE = 0.18  # luminance: as far from black as from white
 
 
 def color(digits: str) -> Color:
-    """Return the colour of six hexadecimal digits."""
+    """Return the color of six hexadecimal digits."""
     return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)
 
 
-# Of pages without an owner's colours, light and dark (static/css/base.css).
+# Of pages without an owner's colors, light and dark (static/css/base.css).
 STANDARD: dict[str, tuple[Color, Color]] = {
     name: (color(light), color(dark))
     for name, light, dark in (
@@ -76,7 +76,7 @@ class Chosen:
         return bool(self.grounds) or name not in ("paper", "surface", "sunken")
 
     def scheme(self, *, is_dark: bool) -> dict[str, Color]:
-        """Return the colours in light or in dark."""
+        """Return the colors in light or in dark."""
         found = {name: pair[is_dark] for name, pair in STANDARD.items()}
         pole = WHITE if is_dark else BLACK  # text goes to one, its ground lies at the other
         grounds = self.grounds if self.is_dark == is_dark else ()
@@ -101,7 +101,7 @@ class Chosen:
     def _signs(
         self, found: Mapping[str, Color], plain: list[tuple[Color, float]], grounds: tuple[Color, ...], *, is_dark: bool
     ) -> dict[str, Color]:
-        """Return the colours of what can be pressed, of small signs and of decoration. `plain`: what text must be read
+        """Return the colors of what can be pressed, of small signs and of decoration. `plain`: what text must be read
         on."""
         pole, far, share = (WHITE, BLACK, 0.18) if is_dark else (BLACK, WHITE, 0.12)
         surface, is_light_gradient = found["surface"], len(set(grounds)) == 2 and not is_dark
@@ -125,7 +125,7 @@ class Chosen:
 
 
 def _grounds(ground: Color, *, is_dark: bool) -> dict[str, Color]:
-    """Return the colours of page, cards and quiet grounds: mixed from the background, and readable below any text."""
+    """Return the colors of page, cards and quiet grounds: mixed from the background, and readable below any text."""
     if is_dark:
         steps = (mixed(ground, BLACK, step / 20) for step in range(21))
         deep = next(one for one in steps if luminance(one) <= 0.02)
@@ -138,7 +138,7 @@ def _grounds(ground: Color, *, is_dark: bool) -> dict[str, Color]:
 
 
 def readable(wanted: Color, on: Iterable[tuple[Color, float]], pole: Color) -> Color:
-    """Return the colour, or the nearest one on its way to the pole that has each contrast on its ground."""
+    """Return the color, or the nearest one on its way to the pole that has each contrast on its ground."""
     asked = list(on)
     steps = (mixed(wanted, pole, step / 20) for step in range(21))
     return next((one for one in steps if all(contrast(one, ground) >= least for ground, least in asked)), pole)
@@ -157,7 +157,7 @@ def luminance(shown: Color) -> float:
 
 
 def mixed(first: Color, second: Color, share: float) -> Color:
-    """Return the mix with this share of the second colour, as `color-mix(in srgb, …)`."""
+    """Return the mix with this share of the second color, as `color-mix(in srgb, …)`."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 

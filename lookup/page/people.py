@@ -13,7 +13,7 @@ from lookup.page import url_policy
 from lookup.people import PersonRow
 from lookup.shapes import addresses
 
-TINTS = 8  # colours of initials, in static/css/components.css
+TINTS = 8  # colors of initials, in static/css/components.css
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def person(row: PersonRow, name: str = "") -> Person:
 
 
 def tint_of(user_id: str) -> int:
-    """Return the number of the user's colour, from 1."""
+    """Return the number of the user's color, from 1."""
     return crc32(user_id.encode()) % TINTS + 1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 CATALOG = "standard"
 
 BRONZE, SILVER, GOLD, PINE, EMBER = "#b0743f", "#7b8b93", "#c99526", "#2c8a6c", "#cf5a2b"
-# The colours of tiers, by their number: the last one never looks like one in the middle.
+# The colors of tiers, by their number: the last one never looks like one in the middle.
 LADDERS = {
     2: (BRONZE, GOLD),
     3: (BRONZE, SILVER, GOLD),

@@ -32,7 +32,7 @@ _REQUIRED: Any = ...  # the default of a key that must be given; Any: a marker a
 
 class Alignment(TextChoices):
     LEFT = "left", "Left"
-    CENTER = "center", "Centre"
+    CENTER = "center", "Center"
     RIGHT = "right", "Right"
 
 

@@ -1,7 +1,7 @@
 """The settings objects of a profile: the table of all of them, which is the one place that names them, and its rules.
 
 Source: docs/spec/lookup.md, "Current lookup", "Earlier forms" and "Leaderboards". Every style field of the two earlier
-profiles is in exactly one row. An untouched profile shows what it has, without effects, in the usual colours. A
+profiles is in exactly one row. An untouched profile shows what it has, without effects, in the usual colors. A
 row of the database stores what differs from the defaults; an answer shows everything. Any is JSON throughout.
 """
 

@@ -122,7 +122,7 @@ def _problems_of_style(style: str) -> Iterator[str]:
 
 
 def _is_plain_value(value: str) -> bool:
-    """Return whether all functions are colours or transforms, all addresses `url(#id)`, and none is disguised."""
+    """Return whether all functions are colors or transforms, all addresses `url(#id)`, and none is disguised."""
     if "\\" in value or "/*" in value or "@" in value:
         return False
     if any(_NO_NAME.split(before.rstrip())[-1].lower() not in _FUNCTIONS for before in value.split("(")[:-1]):

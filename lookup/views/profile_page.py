@@ -92,13 +92,13 @@ def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
 
 @require_safe
 def style(request: HttpRequest) -> HttpResponse:
-    """Return the owner's colours, which the address holds."""
+    """Return the owner's colors, which the address holds."""
     return _style(colors.sheet(request.GET.dict()))
 
 
 @require_safe
 def themes_style(request: HttpRequest) -> HttpResponse:
-    """Return the colours of all themes, for their miniatures."""
+    """Return the colors of all themes, for their miniatures."""
     return _style(colors.themes_sheet())
 
 

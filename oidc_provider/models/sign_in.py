@@ -75,7 +75,7 @@ class PendingRequest(models.Model):
 
 
 class Grant(AbstractGrant):
-    """An authorization code; `code` is its SHA-256. Used codes stay, so that a replay is recognised."""
+    """An authorization code; `code` is its SHA-256. Used codes stay, so that a replay is recognized."""
 
     code = models.CharField(max_length=64, unique=True)
     nonce = models.TextField(blank=True, default="")

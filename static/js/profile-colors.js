@@ -1,4 +1,4 @@
-// A colour picker beside each field of a colour. The text stays what is sent: it may be empty, or have an opacity.
+// A color picker beside each field of a color. The text stays what is sent: it may be empty, or have an opacity.
 const toHex = (text) => {
   const digits = text.trim().replace(/^#/, "");
   if (/^[0-9a-f]{3}$/i.test(digits)) {

@@ -281,7 +281,7 @@ def test_a_visitor_is_asked_to_sign_in(platform: Scripted) -> None:
 def test_a_visitor_who_comes_back_from_the_platform_is_not_signed_in(
     browser: Client, user: User, platform: Scripted
 ) -> None:
-    """Although the platform names an account with the e-mail address of a user."""
+    """Although the platform names an account with the email address of a user."""
     platform.replies[ME_PATH] = of_json({**ADA, "email": user.email, "verified": True})
     state = begun(browser)
     browser.post("/accounts/logout/")

@@ -1,4 +1,4 @@
-"""Every e-mail: its headers, and how many an address gets."""
+"""Every email: its headers, and how many an address gets."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_an_address_gets_20_mails_a_day(clock: time_machine.Traveller, mailoutbo
     assert len(mailoutbox) == 21
 
 
-def test_who_asks_for_five_mails_does_not_hide_a_change_of_the_password(
+def test_who_asks_for_fivemails_does_not_hide_a_change_of_the_password(
     clock: time_machine.Traveller, mailoutbox: list[EmailMessage]
 ) -> None:
     user = UserFactory(username="Ada", email=ADDRESS)

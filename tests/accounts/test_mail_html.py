@@ -110,7 +110,10 @@ def test_a_mail_about_the_account_has_our_words_and_a_subject_in_sentence_case(
     request = RequestFactory().get("/", HTTP_USER_AGENT=HOSTILE)
     with allauth_context.request_context(request):
         get_adapter().send_notification_mail(
-            prefix, hostile, {"user": hostile, "code": "ABCD-EFGH", "timestamp": AT, **names, **links}, "ada@example.org"
+            prefix,
+            hostile,
+            {"user": hostile, "code": "ABCD-EFGH", "timestamp": AT, **names, **links},
+            "ada@example.org",
         )
     assert re.fullmatch(rf"{settings.SITE_NAME}: [A-Z][a-z ]+", mailoutbox[0].subject)
     text, page = sent(mailoutbox)

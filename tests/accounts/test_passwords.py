@@ -50,7 +50,7 @@ def test_a_password_is_stored_as_argon2id_with_production_strength(settings: Set
     assert not user.check_password(NEW_PASSWORD)
 
 
-def test_a_forgotten_password_is_replaced_through_the_link_in_the_mail(mailoutbox: list[EmailMessage]) -> None:
+def test_a_forgotten_password_is_replaced_through_the_link_in_themail(mailoutbox: list[EmailMessage]) -> None:
     user = UserFactory(username="Ada", email="ada@example.org")
     browser = Browser().open("/accounts/password/reset/").submit(email="ADA@example.org")
     assert [mail.to for mail in mailoutbox] == [["ada@example.org"]]

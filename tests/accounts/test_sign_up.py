@@ -1,4 +1,4 @@
-"""Signing up: name, e-mail address, code."""
+"""Signing up: name, email address, code."""
 
 import re
 import threading

@@ -180,7 +180,7 @@ def test_one_apps_page_lists_its_models(browser: Client) -> None:
     assert "/admin/accounts/user/" not in page
 
 
-def test_the_colours_of_the_admin_are_those_of_the_site() -> None:
+def test_the_colors_of_the_admin_are_those_of_the_site() -> None:
     styles = Path(settings.BASE_DIR, "static", "css")
     tokens = re.compile(r"^\s*(--[a-z-]+: (?!var).*;)$", re.MULTILINE)
     site = set(tokens.findall((styles / "base.css").read_text()))

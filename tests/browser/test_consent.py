@@ -67,7 +67,7 @@ def _leads_back(page: Page) -> Iterator[None]:
     assert parse_qs(urlsplit(request.value.url).query).keys() == {"code", "state", "iss"}
 
 
-def test_a_person_is_recognised_although_the_app_posts_and_stays_signed_in(chrome: Browser, site: Site) -> None:
+def test_a_person_is_recognized_although_the_app_posts_and_stays_signed_in(chrome: Browser, site: Site) -> None:
     with _signed_in(chrome, site) as context:
         page = _asks(context, "consent")
         page.get_by_role("button", name="Go").click()

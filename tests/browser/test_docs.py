@@ -101,7 +101,7 @@ def test_the_html_of_a_sign_in_button_is_copied_and_its_picture_downloaded(chrom
         assert download.value.suggested_filename == "dark-40.svg"
 
 
-def test_the_styled_button_shows_focus_and_disabled_and_keeps_a_border_in_forced_colours(
+def test_the_styled_button_shows_focus_and_disabled_and_keeps_a_border_in_forced_colors(
     chrome: Browser, site: Site
 ) -> None:
     with at_a_browser(chrome, site) as page:

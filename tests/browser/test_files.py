@@ -27,9 +27,9 @@ _PASTE = """(files) => {
 }"""
 
 
-def picture(colour: str) -> bytes:
+def picture(color: str) -> bytes:
     content = io.BytesIO()
-    Image.new("RGB", (320, 200), colour).save(content, "PNG")
+    Image.new("RGB", (320, 200), color).save(content, "PNG")
     return content.getvalue()
 
 
@@ -206,8 +206,8 @@ def give(page: Page, name: str, content: bytes, file: str = "photo.jpg") -> Loca
     return field
 
 
-def is_near(colour: list[int], wanted: tuple[int, int, int]) -> bool:
-    return all(abs(one - other) < 25 for one, other in zip(colour, wanted, strict=True))
+def is_near(color: list[int], wanted: tuple[int, int, int]) -> bool:
+    return all(abs(one - other) < 25 for one, other in zip(color, wanted, strict=True))
 
 
 def test_a_picture_is_cropped_by_keyboard_and_uploaded(chrome: Browser, site: Site) -> None:

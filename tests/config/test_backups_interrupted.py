@@ -29,7 +29,7 @@ PATIENCE = 300  # seconds
 
 
 def content(name: str) -> bytes:
-    """Of the file of that name: a part of it, or of another file, is recognised."""
+    """Of the file of that name: a part of it, or of another file, is recognized."""
     return hashlib.sha256(name.encode()).digest() * 64
 
 

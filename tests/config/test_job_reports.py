@@ -1,4 +1,4 @@
-"""Operators get an e-mail when a job keeps failing or is late for long, and one when it works again."""
+"""Operators get an email when a job keeps failing or is late for long, and one when it works again."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_job_that_is_late_for_an_hour_is_reported(
     assert report() == "Reported: tidy."
 
 
-def test_one_e_mail_holds_all_that_is_new(mailoutbox: list[EmailMessage]) -> None:
+def test_one_email_holds_all_that_is_new(mailoutbox: list[EmailMessage]) -> None:
     fail("tidy", 3)
     fail("count", 3)
     assert report() == "Reported: tidy, count."
@@ -148,7 +148,7 @@ def test_it_never_reports_itself(clock: time_machine.Traveller) -> None:
     assert report() == "Nothing to report."
 
 
-def test_two_runners_send_one_e_mail(mailoutbox: list[EmailMessage], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_runners_send_one_email(mailoutbox: list[EmailMessage], monkeypatch: pytest.MonkeyPatch) -> None:
     fail(times=3)
     seen = jobs.scheduled()
     assert report() == "Reported: tidy."
@@ -158,7 +158,7 @@ def test_two_runners_send_one_e_mail(mailoutbox: list[EmailMessage], monkeypatch
 
 
 @pytest.mark.parametrize("error", [smtplib.SMTPServerDisconnected("Gone"), ConnectionRefusedError("No")])
-def test_where_the_mail_server_is_away_the_job_goes_on_and_tries_again(
+def test_where_themail_server_is_away_the_job_goes_on_and_tries_again(
     settings: Settings, mailoutbox: list[EmailMessage], caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     works = settings.EMAIL_BACKEND

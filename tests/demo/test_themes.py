@@ -56,7 +56,7 @@ def schemes_of(css: str) -> tuple[int, ...]:
 
 
 def pairs(css: str, scheme: int) -> Iterator[tuple[str, float, Color, Color]]:
-    """Yield each pair of a colour and the colour behind it: its name, the contrast that it needs, and both colours."""
+    """Yield each pair of a color and the color behind it: its name, the contrast that it needs, and both colors."""
     shown = {name: pair[scheme] for name, pair in (STANDARD | tokens_of(css)).items()}
     grounds = grounds_of(css) if f"only {('light', 'dark')[scheme]}" in css else []
     share = re.search(r"--card-opacity: ([\d.]+)%", css)

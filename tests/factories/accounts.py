@@ -14,7 +14,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class UserFactory(ModelFactory[User]):
-    """A user with a verified e-mail address who signs in with PASSWORD.
+    """A user with a verified email address who signs in with PASSWORD.
 
     `email_verified=False`: the address waits for its code. `email=""`: no address.
     """

@@ -34,7 +34,7 @@ def refusal(content: bytes, media_type: MediaType) -> type[ValueError]:
 
 
 def pictures(content: bytes) -> dict[str, Any]:
-    """What a viewer shows: every frame upright, its time, the colour profile and the loop."""
+    """What a viewer shows: every frame upright, its time, the color profile and the loop."""
     with Image.open(io.BytesIO(content)) as image:
         frames = [
             (ImageOps.exif_transpose(frame).convert("RGBA").tobytes(), frame.info.get("duration"))

@@ -203,7 +203,7 @@ def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client)
     ]
 
 
-def test_a_page_reached_from_the_folder_leads_to_its_neighbours_there(client: Client) -> None:
+def test_a_page_reached_from_the_folder_leads_to_its_neighbors_there(client: Client) -> None:
     folder = FolderFactory(is_public=True)
     at = MOMENT
     for name, hours in (("Newest12", 2), ("Middle12", 1), ("Oldest12", 0)):

@@ -250,8 +250,8 @@ def test_guesses_are_counted_for_each_folder_and_address(folder: Folder) -> None
             f"/folders/{folder.pk}", {"password": PASSWORD}, headers={"X-Forwarded-For": "198.51.100.1"}
         )
         assert spoofed.status_code == 429
-        neighbour = Client(REMOTE_ADDR="198.51.100.7")
-        assert neighbour.post(f"/folders/{folder.pk}", {"password": PASSWORD}).status_code == 303
+        neighbor = Client(REMOTE_ADDR="198.51.100.7")
+        assert neighbor.post(f"/folders/{folder.pk}", {"password": PASSWORD}).status_code == 303
         assert Client().post(f"/folders/{other.pk}", {"password": PASSWORD}).status_code == 303
 
 

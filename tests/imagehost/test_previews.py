@@ -16,11 +16,11 @@ from imagehost.examining.prober import images
 from imagehost.examining.probing import Preview
 from imagehost.media import MediaType
 from tests.imagehost import media_corpus
-from tests.imagehost.media_corpus import colour_profiles, pieces
+from tests.imagehost.media_corpus import color_profiles, pieces
 from tests.imagehost.media_corpus.real_images import encoded, from_image, phone_exif, picture
 from tests.imagehost.media_corpus.real_videos import Recipe, recorded
 
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 RED = (255, 0, 0)
 
 
@@ -68,7 +68,7 @@ def test_a_preview_has_640_pixels_on_its_longest_side(stored: Path) -> None:
     assert opened(probing.render(stored, media.MP4)).size == (640, 360)
 
 
-def colours(image: Image.Image) -> list[str]:
+def colors(image: Image.Image) -> list[str]:
     """Of the four corners, clockwise from the top left."""
     width, height = image.size
     names = {RED: "red", (0, 128, 0): "green", (0, 0, 255): "blue", (255, 255, 0): "yellow"}
@@ -77,7 +77,7 @@ def colours(image: Image.Image) -> list[str]:
     return [min(names.items(), key=lambda named: distance(named[0], pixel))[1] for pixel in found]
 
 
-def distance(one: Colour, other: object) -> int:
+def distance(one: Color, other: object) -> int:
     assert isinstance(other, tuple)
     return sum(abs(mine - theirs) for mine, theirs in zip(one, other, strict=True))
 
@@ -88,7 +88,7 @@ def test_a_thumbnail_is_upright_whatever_the_orientation(orientation: int) -> No
     with Image.open(io.BytesIO(content)) as image:
         upright = ImageOps.exif_transpose(image)
     thumbnail = images.thumbnail(io.BytesIO(content), media.JPEG, 640)
-    assert (thumbnail.size, colours(thumbnail)) == (upright.size, colours(upright))
+    assert (thumbnail.size, colors(thumbnail)) == (upright.size, colors(upright))
 
 
 UPRIGHT = ["red", "green", "yellow", "blue"]
@@ -114,9 +114,9 @@ TURNED_RIGHT = ["blue", "red", "green", "yellow"]
 def test_a_thumbnail_is_the_first_frame_upright_before_and_after_the_strip(
     name: str, expected: list[str], stored: Path
 ) -> None:
-    assert colours(opened(of_sample(name, stored))) == expected
+    assert colors(opened(of_sample(name, stored))) == expected
     found = probing.probe(stored)
-    assert colours(opened(probing.render(stored, found.media_type))) == expected
+    assert colors(opened(probing.render(stored, found.media_type))) == expected
 
 
 def test_sixteen_bits_of_grey_are_not_cut_off_at_white(stored: Path) -> None:
@@ -164,29 +164,29 @@ def test_a_poster_is_turned_as_the_video_is_played(stored: Path) -> None:
     assert min(reds) >= poster.width // 2 - 1
 
 
-def middle(preview: Preview) -> Colour:
+def middle(preview: Preview) -> Color:
     found = opened(preview).convert("RGB").getpixel((preview.width // 2, preview.height // 2))
     assert isinstance(found, tuple)
     return found[0], found[1], found[2]
 
 
-def of_colour(colour: Colour, type_: MediaType, **options: object) -> bytes:
-    return encoded(type_, Image.new("RGB", (64, 64), colour), **options)
+def of_color(color: Color, type_: MediaType, **options: object) -> bytes:
+    return encoded(type_, Image.new("RGB", (64, 64), color), **options)
 
 
 @pytest.mark.parametrize("type_", [media.PNG, media.JPEG, media.WEBP, media.AVIF], ids=lambda type_: type_.extension)
-def test_the_colours_of_a_profile_become_those_of_srgb(type_: MediaType, stored: Path) -> None:
+def test_the_colors_of_a_profile_become_those_of_srgb(type_: MediaType, stored: Path) -> None:
     """Its red and blue are swapped. Nothing is left of the profile."""
-    swapped = colour_profiles.with_tags({}, swapped=True)
-    stored.write_bytes(of_colour((220, 40, 20), type_, icc_profile=swapped))
+    swapped = color_profiles.with_tags({}, swapped=True)
+    stored.write_bytes(of_color((220, 40, 20), type_, icc_profile=swapped))
     preview = probing.render(stored, type_)
     assert distance(middle(preview), (20, 40, 220)) < 40
     assert "icc_profile" not in opened(preview).info
 
 
-@pytest.mark.parametrize("profile", [b"", b"no profile", colour_profiles.with_tags({})[:200]])
-def test_a_broken_profile_changes_no_colour(profile: bytes) -> None:
-    file = io.BytesIO(of_colour((220, 40, 20), media.PNG, icc_profile=profile))
+@pytest.mark.parametrize("profile", [b"", b"no profile", color_profiles.with_tags({})[:200]])
+def test_a_broken_profile_changes_no_color(profile: bytes) -> None:
+    file = io.BytesIO(of_color((220, 40, 20), media.PNG, icc_profile=profile))
     assert images.thumbnail(file, media.PNG, 64).getpixel((9, 9)) == (220, 40, 20)
 
 
@@ -206,8 +206,8 @@ PQ, HLG, P3 = b"\x09\x10\x00\x01", b"\x09\x12\x00\x01", b"\x0c\x0d\x00\x01"
         (b"\x02\x02\x00\x01", (200, 30, 30), (200, 30, 30)),
     ],
 )
-def test_the_code_points_of_a_png_become_srgb(codes: bytes, coded: Colour, shown: Colour) -> None:
-    content = of_colour(coded, media.PNG)
+def test_the_code_points_of_a_png_become_srgb(codes: bytes, coded: Color, shown: Color) -> None:
+    content = of_color(coded, media.PNG)
     at = content.index(b"IDAT") - 4
     content = content[:at] + pieces.png_chunk(b"cICP", codes) + content[at:]
     found = images.thumbnail(io.BytesIO(content), media.PNG, 64).getpixel((9, 9))

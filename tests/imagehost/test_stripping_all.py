@@ -15,7 +15,7 @@ from imagehost.examining.stripping import ForeignBytes, tails
 from imagehost.examining.stripping.rewriting import Source
 from imagehost.media import MediaType
 from tests.imagehost import media_corpus
-from tests.imagehost.media_corpus import colour_profiles, hdr_photos, odd_files, pieces, real_images, real_videos
+from tests.imagehost.media_corpus import color_profiles, hdr_photos, odd_files, pieces, real_images, real_videos
 from tests.imagehost.media_corpus.disguises import ELF, HTML, PHP, SVG, archive, tarball
 from tests.imagehost.media_corpus.odd_files import NOISE
 from tests.imagehost.media_corpus.pieces import box, jpeg_segment
@@ -237,7 +237,7 @@ def test_bytes_that_only_look_like_a_record_are_none(rest: bytes) -> None:
 
 def test_an_archive_in_a_part_that_stays_is_foreign_where_what_was_behind_it_goes() -> None:
     """Readers of ZIP look through 64 KiB: a longer tail hides the record until it is cut off."""
-    profile = colour_profiles.with_tags({b"A2B1": archive()})
+    profile = color_profiles.with_tags({b"A2B1": archive()})
     picture = odd_files.jpeg_with(jpeg_segment(0xE2, b"ICC_PROFILE\x00\x01\x01" + profile))
     comments = jpeg_segment(0xFE, bytes(60_000)) * 2
     for content in (picture + bytes(70_000), picture[:2] + comments + picture[2:] + bytes(70_000)):

@@ -327,7 +327,7 @@ _AVIF = real_images.encoded(media.AVIF, real_images.picture(), speed=10)
 def test_exif_and_xmp_are_blanked_in_place() -> None:
     exif = real_images.phone_exif()
     exif[0x010F] = SECRET.decode()
-    options = {"exif": exif, "xmp": b"<x:xmpmeta>" + SECRET, "icc_profile": real_images.colour_profile()}
+    options = {"exif": exif, "xmp": b"<x:xmpmeta>" + SECRET, "icc_profile": real_images.color_profile()}
     content = real_images.encoded(media.AVIF, real_images.picture("RGBA"), speed=10, **options)
     after = stripped(content, media.AVIF)
     assert content.count(SECRET) == 2
@@ -335,7 +335,7 @@ def test_exif_and_xmp_are_blanked_in_place() -> None:
     assert b"Exif" in after
     assert len(after) == len(content)
     assert pictures(after) == pictures(content)
-    assert pictures(after)["icc_profile"] == real_images.colour_profile()
+    assert pictures(after)["icc_profile"] == real_images.color_profile()
     with Image.open(io.BytesIO(after)) as image:
         assert dict(image.getexif()) == {}
         assert image.info["xmp"].strip() == b""

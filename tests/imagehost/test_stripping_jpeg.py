@@ -66,8 +66,8 @@ def test_private_segments_between_the_scans_of_a_progressive_picture_go() -> Non
     assert after == progressive
 
 
-def test_a_colour_profile_in_several_segments_stays() -> None:
-    profile = real_images.colour_profile() + bytes(100_000)
+def test_a_color_profile_in_several_segments_stays() -> None:
+    profile = real_images.color_profile() + bytes(100_000)
     content = real_images.encoded(media.JPEG, real_images.picture(), icc_profile=profile, comment=SECRET)
     after = stripped(content, media.JPEG)
     assert pictures(after)["icc_profile"] == profile

@@ -37,7 +37,7 @@ _KEPT_CHUNKS = (
     _chunk(b"gAMA", struct.pack(">I", 45455)),
     _chunk(b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)),
     _chunk(b"sRGB", b"\x00"),
-    _chunk(b"iCCP", b"icc\x00\x00" + zlib.compress(real_images.colour_profile())),
+    _chunk(b"iCCP", b"icc\x00\x00" + zlib.compress(real_images.color_profile())),
     _chunk(b"cICP", b"\x01\x0d\x00\x01"),
     _chunk(b"mDCV", bytes(24)),
     _chunk(b"cLLI", bytes(8)),
@@ -101,8 +101,8 @@ def test_private_blocks_of_a_gif_go_and_the_animation_stays() -> None:
     assert after == dict.fromkeys(_PRIVATE_BLOCKS, _GIF)
 
 
-def test_a_colour_profile_of_a_gif_stays() -> None:
-    profile = real_images.colour_profile()
+def test_a_color_profile_of_a_gif_stays() -> None:
+    profile = real_images.color_profile()
     content = _HEAD + b"\x21\xff" + _blocks(b"ICCRGBG1012", profile[:200], profile[200:400], profile[400:]) + _PIXEL
     assert stripped(content, media.GIF) == content
     assert stripped(content.replace(b"acsp", b"none"), media.GIF) == _HEAD + _PIXEL
@@ -155,7 +155,7 @@ def _exif(orientation: int) -> bytes:
 
 def test_private_and_unknown_chunks_of_a_webp_go_and_the_flags_with_them() -> None:
     private = [(b"EXIF", _exif(1) + SECRET), (b"XMP ", SECRET + b"!"), (b"META", SECRET), (b"evil", SECRET)]
-    profile = (b"ICCP", real_images.colour_profile())
+    profile = (b"ICCP", real_images.color_profile())
     content = pieces.riff(_features(_ICC_FLAG | _EXIF_FLAG | _XMP_FLAG), profile, private[3], _IMAGE, *private)
     after = stripped(content, media.WEBP)
     assert after == pieces.riff(_features(_ICC_FLAG), profile, _IMAGE)

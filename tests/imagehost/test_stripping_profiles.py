@@ -1,4 +1,4 @@
-"""Colour profiles: what decides and names colours stays, the monitor's owner stays unknown, in every form of file."""
+"""Color profiles: what decides and names colors stays, the monitor's owner stays unknown, in every form of file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from imagehost import media
 from imagehost.examining import stripping
 from imagehost.examining.stripping import icc
 from imagehost.media import MediaType
-from tests.imagehost.media_corpus import colour_profiles, pieces, real_images, real_videos
-from tests.imagehost.media_corpus.colour_profiles import tags, with_tags
+from tests.imagehost.media_corpus import color_profiles, pieces, real_images, real_videos
+from tests.imagehost.media_corpus.color_profiles import tags, with_tags
 from tests.imagehost.stripped import SECRET, film, pictures, refusal, stripped
 
-_MONITOR = colour_profiles.of_monitor(SECRET)
+_MONITOR = color_profiles.of_monitor(SECRET)
 _CLEAN = icc.cleaned(_MONITOR) or b""
 _STILLS = (media.PNG, media.JPEG, media.WEBP, media.AVIF)
 
@@ -37,8 +37,8 @@ def seen(profile: bytes) -> bytes:
     return image.tobytes()
 
 
-def test_private_tags_of_a_monitor_go_and_its_colours_stay() -> None:
-    assert seen(_CLEAN) == seen(_MONITOR) != seen(real_images.colour_profile())
+def test_private_tags_of_a_monitor_go_and_its_colors_stay() -> None:
+    assert seen(_CLEAN) == seen(_MONITOR) != seen(real_images.color_profile())
     assert len(_CLEAN) == len(_MONITOR)
     assert SECRET[:6] not in _CLEAN
     kept = tags(_CLEAN)
@@ -89,14 +89,14 @@ def test_a_profile_in_several_segments_and_blocks_is_cleaned_as_one() -> None:
 def test_the_profile_of_a_film_is_cleaned_in_place() -> None:
     """In the sample entry, behind the description of its codec."""
     plain = stripped(real_videos.recorded(real_videos.MP4), media.MP4)
-    colour = pieces.box(b"colr", b"prof", _MONITOR)
+    color = pieces.box(b"colr", b"prof", _MONITOR)
     at = plain.index(b"avcC") - 4
     at += int.from_bytes(plain[at : at + 4], "big")
-    content = bytearray(plain[:at] + colour + plain[at:])
+    content = bytearray(plain[:at] + color + plain[at:])
     for kind in (b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"avc1"):
         start = content.index(kind, content.index(b"moov")) - 4
         size = int.from_bytes(content[start : start + 4], "big")
-        content[start : start + 4] = (size + len(colour)).to_bytes(4, "big")
+        content[start : start + 4] = (size + len(color)).to_bytes(4, "big")
     after = stripped(bytes(content), media.MP4)
     assert after == bytes(content).replace(_MONITOR, _CLEAN)
     assert film(after) == film(plain)
@@ -158,7 +158,7 @@ def _gapped(legal: bytes) -> bytes:
     entries = [(b"A2B0", 0, 3000), *pieces_of_copy, (b"cprt", 6000, len(legal))]
     start = 132 + 12 * len(entries)
     table = b"".join(struct.pack(">4sII", tag, start + at, length) for tag, at, length in entries)
-    rest = real_images.colour_profile()[4:128] + struct.pack(">I", len(entries)) + table + noise * 2 + legal
+    rest = real_images.color_profile()[4:128] + struct.pack(">I", len(entries)) + table + noise * 2 + legal
     return struct.pack(">I", 4 + len(rest)) + rest
 
 
@@ -168,6 +168,6 @@ def test_a_profile_that_would_become_longer_loses_its_texts_or_is_refused() -> N
     assert len(_png(icc.cleaned(without) or b"")) > len(_png(without))
     after = stripped(_png(with_text), media.PNG)
     profile = pictures(after)["icc_profile"]
-    assert profile == icc.cleaned(with_text, only_colours=True)
+    assert profile == icc.cleaned(with_text, only_colors=True)
     assert stripped(after, media.PNG) == after
     assert refusal(_png(without), media.PNG) is stripping.Malformed

@@ -188,7 +188,7 @@ def test_a_web_worker_and_a_web_server_that_are_killed_are_replaced(tmp_path: Pa
     """Two workers end at once: the server ends too, and the supervisor restarts it. The chat platform takes another
     port than the next one, which is taken."""
     with contextlib.ExitStack() as stack:
-        port = _port_with_a_busy_neighbour(stack)
+        port = _port_with_a_busy_neighbor(stack)
         with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}") as server:
             programs = programs_of(server)
             for place in (1, 1, 0):
@@ -276,7 +276,7 @@ def test_a_named_port_of_the_chat_platform_that_is_taken_is_refused(tmp_path: Pa
         assert f"Cannot listen on 127.0.0.1:{taken}" in _refusal(values)
 
 
-def _port_with_a_busy_neighbour(stack: contextlib.ExitStack) -> int:
+def _port_with_a_busy_neighbor(stack: contextlib.ExitStack) -> int:
     """Hold a port while another program listens on the next one."""
     while True:
         (port,) = stack.enter_context(ports.held())

@@ -77,17 +77,17 @@ def test_votes_comments_replies_and_likes_at_once_all_count(ada: User, people: l
 
 
 def test_bans_and_their_ends_at_the_same_time_as_everything_else(ada: User, people: list[User]) -> None:
-    """Each does all there is to do, while a ban of their neighbour begins and ends."""
+    """Each does all there is to do, while a ban of their neighbor begins and ends."""
     comment = comments.write(user=ada, content="Hello", by=ada)
 
     def act(number: int) -> None:
-        neighbour = people[number - 1]
+        neighbor = people[number - 1]
         steps: list[Callable[[], object]] = [
             lambda: feedback.vote(user=ada, is_like=True, by=people[number]),
-            lambda: bans.ban(user=neighbour, by=None, reason="x"),
+            lambda: bans.ban(user=neighbor, by=None, reason="x"),
             lambda: comments.write(user=ada, content="One", by=people[number]),
             lambda: comments.write(user=ada, content="Two", parent=comment, by=people[number]),
-            lambda: bans.lift(user=neighbour, by=None, reason="x") if number % 2 else None,
+            lambda: bans.lift(user=neighbor, by=None, reason="x") if number % 2 else None,
             lambda: comments.like(comment=comment, by=people[number]),
             lambda: feedback.vote(user=ada, is_like=False, by=people[number]),
         ]

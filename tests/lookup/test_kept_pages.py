@@ -111,7 +111,7 @@ CHANGES: dict[str, Callable[[User], object]] = {
     ),
     "avatar": _picture,
     "mirrored avatar": _chat,
-    "colours": setting(colorsSettings={"accentColor": "#123456"}),
+    "colors": setting(colorsSettings={"accentColor": "#123456"}),
     "title": setting(metadataSettings={"title": "My own title"}),
     "typewriter": setting(typewriterSettings={"enabled": True, "descriptions": ["Another"]}),
     "links off": setting(linksSettings={"enabled": False}),

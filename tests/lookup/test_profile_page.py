@@ -240,7 +240,7 @@ def test_messengers_and_search_engines_get_whole_addresses(ada: User) -> None:
     }
 
 
-def test_the_owner_may_choose_title_summary_colour_icon_and_picture() -> None:
+def test_the_owner_may_choose_title_summary_color_icon_and_picture() -> None:
     eve = UserFactory(username="eve")
     chosen = {"metadataSettings": {"title": "My own title", "description": "word " * 100, "color": "#123456"}}
     assets = {name: make.AssetFactory(owner=eve, path=f"files/{name}.png") for name in ("favicon", "card")}

@@ -227,7 +227,7 @@ def test_the_platform_decides_then_the_host(platform: str, host: str, drawing: s
     assert icons.drawing(platform, host) == drawing
 
 
-def test_every_drawing_is_in_the_sprite_and_has_no_colour_of_its_own() -> None:
+def test_every_drawing_is_in_the_sprite_and_has_no_color_of_its_own() -> None:
     root = ET.parse(SPRITE).getroot()  # noqa: S314 - ours
     drawn = {symbol.get("id") for symbol in root}
     assert drawn == {*platforms._WORDS.values(), icons.TEXT, icons.MAIL, icons.WEB}
@@ -366,7 +366,7 @@ def test_the_sheet_of_the_themes_is_kept_for_ever_under_its_digest() -> None:
         {"other": "</style><script>alert(1)</script>"},
     ],
 )
-def test_what_is_no_colour_and_no_number_is_left_out(asked: dict[str, str]) -> None:
+def test_what_is_no_color_and_no_number_is_left_out(asked: dict[str, str]) -> None:
     assert sheet(**asked) == EMPTY
 
 
@@ -401,6 +401,6 @@ def _rgb(digits: str) -> tuple[int, int, int]:
     return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
 
 
-def test_a_readable_colour_stays_as_it_was_chosen() -> None:
+def test_a_readable_color_stays_as_it_was_chosen() -> None:
     assert "--accent: light-dark(#1b5e4b," in sheet(accent="1b5e4b")
     assert "--ink: light-dark(#222222," in sheet(text="222222")

@@ -55,7 +55,7 @@ def test_a_text_has_its_length_or_is_one_of_its_choices() -> None:
     check_rule(Text(9, choices=("", "glow")), ["", "glow"], [*wrong, "other", "GLOW", " "])
 
 
-def test_a_colour_has_three_six_or_eight_digits_or_is_empty() -> None:
+def test_a_color_has_three_six_or_eight_digits_or_is_empty() -> None:
     wrong: list[object] = [
         "#",
         "fff",

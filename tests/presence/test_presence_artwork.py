@@ -1,4 +1,4 @@
-"""Our own pictures of statuses and badges: all there, light, readable on both grounds, different without colour."""
+"""Our own pictures of statuses and badges: all there, light, readable on both grounds, different without color."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def file(path: str) -> Path:
     return Path(found)
 
 
-def luminance(colour: tuple[int, ...]) -> float:
+def luminance(color: tuple[int, ...]) -> float:
     """WCAG 2.2, "relative luminance"."""
     red, green, blue = (
-        part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour[:3]
+        part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in color[:3]
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -48,9 +48,9 @@ def grounds() -> list[tuple[int, ...]]:
     """What cards and pages lie on, in the light and in the dark theme."""
     tokens = file("css/base.css").read_text()
     found = [
-        rgb(colour)
+        rgb(color)
         for name in ("paper", "surface")
-        for colour in re.findall(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\)", tokens)[0]
+        for color in re.findall(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\)", tokens)[0]
     ]
     assert len(found) == 4
     return found
@@ -71,8 +71,8 @@ def test_a_status_picture_is_a_small_transparent_png(name: str) -> None:
         assert (picture.format, picture.mode, picture.size) == ("PNG", "RGBA", (64, 64))
         corners = [picture.getpixel((x, y)) for x in (0, 63) for y in (0, 63)]
         assert [corner[3] for corner in corners if isinstance(corner, tuple)] == [0, 0, 0, 0]
-        colours = {colour[:3] for _, colour in picture.getcolors(4096) or [] if isinstance(colour, tuple) and colour[3]}
-        assert all(contrast(colour, ground) >= READABLE for colour in colours for ground in grounds())
+        colors = {color[:3] for _, color in picture.getcolors(4096) or [] if isinstance(color, tuple) and color[3]}
+        assert all(contrast(color, ground) >= READABLE for color in colors for ground in grounds())
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.combinations(presentation.STATUSES, 2)))
@@ -92,7 +92,7 @@ def test_a_badge_is_a_small_drawing_that_loads_nothing_and_is_seen_on_light_and_
     assert len(text) < 1024
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">\n')
     assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
-    drawing = re.sub("<mask.*</mask>", "", text, flags=re.DOTALL)  # black and white are no colours in a mask
-    colours = set(re.findall(r"(?:fill|stroke)=\"(?!none)([^\"]*)\"", drawing))
-    assert colours
-    assert all(contrast(rgb(colour), ground) >= READABLE for colour in colours for ground in grounds())
+    drawing = re.sub("<mask.*</mask>", "", text, flags=re.DOTALL)  # black and white are no colors in a mask
+    colors = set(re.findall(r"(?:fill|stroke)=\"(?!none)([^\"]*)\"", drawing))
+    assert colors
+    assert all(contrast(rgb(color), ground) >= READABLE for color in colors for ground in grounds())

@@ -70,7 +70,7 @@ STATUSES: list[tuple[dict[str, Any] | None, str]] = [
 
 
 @pytest.mark.parametrize(("presence", "word"), STATUSES)
-def test_a_status_is_said_in_a_word_and_never_by_colour_alone(
+def test_a_status_is_said_in_a_word_and_never_by_color_alone(
     store: PresenceStore, presence: dict[str, Any] | None, word: str
 ) -> None:
     linked()

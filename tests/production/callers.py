@@ -45,10 +45,10 @@ class Caller:
     def look_up(self, session: requests.Session | None = None) -> requests.Response:
         return (session or requests).get(self.lookup_url, headers=self.headers, timeout=TIMEOUT)
 
-    def upload(self, colour: str) -> str:
-        """The URL of the file of a picture in one colour."""
+    def upload(self, color: str) -> str:
+        """The URL of the file of a picture in one color."""
         content = io.BytesIO()
-        Image.new("RGB", PICTURE, colour).save(content, "PNG")
+        Image.new("RGB", PICTURE, color).save(content, "PNG")
         files = {"file": ("picture.png", content.getvalue(), "image/png")}
         url = f"{self.base_url}/api/imagehost/upload"
         answer = requests.post(url, files=files, headers=self.headers, timeout=TIMEOUT)

@@ -103,9 +103,9 @@ def test_a_jobs_host_is_lost_and_the_other_one_makes_the_previews(shape: Shape, 
     def is_there(path: str) -> bool:
         return requests.get(f"{shape.base_url}{path}", timeout=TIMEOUT).status_code == 200
 
-    for lost, colour in zip(shape.both("jobs"), ("navy", "olive"), strict=True):
+    for lost, color in zip(shape.both("jobs"), ("navy", "olive"), strict=True):
         lost.kill()
-        until(partial(is_there, preview_path(caller.upload(colour))))
+        until(partial(is_there, preview_path(caller.upload(color))))
         lost.start()
 
 

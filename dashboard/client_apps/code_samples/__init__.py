@@ -1,4 +1,4 @@
-"""Ready code for several stacks, with the real values of an app, and its colours.
+"""Ready code for several stacks, with the real values of an app, and its colors.
 
 The secret is always read from the environment.
 """
@@ -101,8 +101,8 @@ _READER_PLACE = re.compile(r"\{\{ reader\.\w+ \}\}")  # filled in later: it must
 _NAME = "ReaderPlaceZ"  # stands for one while the code is read: a name in every language
 
 
-def coloured(code: str, language: str) -> SafeString:
-    """Return HTML. `language`: its name in Markdown; code of a language without colours is only escaped."""
+def colored(code: str, language: str) -> SafeString:
+    """Return HTML. `language`: its name in Markdown; code of a language without colors is only escaped."""
     if language not in _LANGUAGES:
         return escape(code)
     lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
@@ -132,8 +132,8 @@ class Sample:
     is_callback_registered: bool
 
     @property
-    def coloured(self) -> SafeString:
-        return coloured(self.code, self.stack.fence)
+    def colored(self) -> SafeString:
+        return colored(self.code, self.stack.fence)
 
 
 def sample_of(stack: Stack, application: Application, redirect_url: str) -> Sample:

@@ -17,7 +17,7 @@ from PIL import Image
 from imagehost import media
 from imagehost.examining.prober.errors import BROKEN
 from imagehost.examining.stripping import tails
-from imagehost.examining.stripping.gif import colour_table
+from imagehost.examining.stripping.gif import color_table
 from imagehost.examining.stripping.jpeg import MARKER_BEHIND_SCAN
 from imagehost.examining.stripping.rewriting import LARGEST_READ, Overwrites, Source
 from imagehost.media import MediaType
@@ -258,20 +258,20 @@ def _blank_chunk(source: Source, changes: Overwrites, kind: int, stop: int, end:
 
 def _gif(source: Source, changes: Overwrites) -> None:
     head = source.exactly(0, 13)
-    position, left = 13 + colour_table(head[10]), _MOST_FRAME_PIXELS
-    colours = source.read(10, position - 10)
+    position, left = 13 + color_table(head[10]), _MOST_FRAME_PIXELS
+    colors = source.read(10, position - 10)
     while (kind := source.read(position, 1)) in {b",", b"!"}:
         data = position + 2
         if kind == b",":
             frame = source.read(position, 10).ljust(10, b"\0")
-            data = position + 11 + colour_table(frame[9])
+            data = position + 11 + color_table(frame[9])
         blocks = _blocks(source, data)
         if kind == b",":
             left -= max(
                 int.from_bytes(frame[5:7], "little") * int.from_bytes(frame[7:9], "little"), _LEAST_FRAME_PIXELS
             )
             if left >= 0:
-                before = head[:6] + frame[5:9] + colours + b"," + bytes(4) + frame[5:]
+                before = head[:6] + frame[5:9] + colors + b"," + bytes(4) + frame[5:]
                 _blank_blocks(source, changes, before, position + 10, blocks)
         position = blocks[-1] + 1
 

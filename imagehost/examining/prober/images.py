@@ -8,14 +8,14 @@ import av
 from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 
 from imagehost import media
-from imagehost.examining.prober import colours, videos
+from imagehost.examining.prober import colors, videos
 from imagehost.examining.prober.errors import BROKEN, believable, check_size
 from imagehost.examining.stripping import gif
 from imagehost.media import FileFacts, MediaType
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
 Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` has the limit of each
-PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; the strip has removed texts
+PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a color profile; the strip has removed texts
 
 _UPRIGHT = {  # the transposition for an Exif orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -65,7 +65,7 @@ def _drawn(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
         turned = _UPRIGHT.get(_orientation(image))
         picture = _reduced(image, longest_side)
     picture.thumbnail((longest_side, longest_side))
-    picture = colours.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
+    picture = colors.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
     return picture if turned is None else picture.transpose(turned)
 
 
@@ -78,8 +78,8 @@ def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes 
         if kind == b"IDAT":
             break
         if kind == b"cICP" and len(codes := file.read(2)) == 2:
-            return colours.of_codes(*codes) or embedded
-    return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
+            return colors.of_codes(*codes) or embedded
+    return embedded or (videos.coded_colors(file, type_) if type_ is media.AVIF else None)
 
 
 def _orientation(image: Image.Image) -> int:
@@ -115,17 +115,17 @@ def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
     mode = "RGBA" if image.has_transparency_data else "RGB"
     factor = max(image.size) // (2 * longest_side)
     if factor < 2:
-        return _in_colour(image, mode)
+        return _in_color(image, mode)
     width, height = image.size
     reduced = Image.new(mode, (-(-width // factor), -(-height // factor)))
     reduced.info = image.info
     for top in range(0, height, factor * _STRIP):
         strip = image.crop((0, top, width, min(height, top + factor * _STRIP)))
-        reduced.paste(_in_colour(strip, mode).reduce(factor), (0, top // factor))
+        reduced.paste(_in_color(strip, mode).reduce(factor), (0, top // factor))
     return reduced
 
 
-def _in_colour(image: Image.Image, mode: str) -> Image.Image:
+def _in_color(image: Image.Image, mode: str) -> Image.Image:
     if image.mode.startswith("I"):  # 16 bits for each pixel, which convert() would clip at 255
         image = image.point(lambda value: value * (1 / 256)).convert("L")
     return image.convert(mode)
@@ -180,13 +180,13 @@ def _webp_delays(file: BinaryIO) -> Iterator[float]:
 def _gif_delays(file: BinaryIO) -> Iterator[float]:
     """Yield the delay of each picture in ms (GIF89a §20, §23), 0 without a Graphic Control Extension."""
     file.seek(10)
-    file.seek(gif.colour_table(file.read(3)[0]), 1)
+    file.seek(gif.color_table(file.read(3)[0]), 1)
     delay = 0.0
     while (introducer := file.read(1)) in (b"!", b","):
         if introducer == b",":
             yield delay
             delay = 0.0
-            file.seek(gif.colour_table(file.read(9).ljust(9, b"\0")[8]) + 1, 1)
+            file.seek(gif.color_table(file.read(9).ljust(9, b"\0")[8]) + 1, 1)
         elif file.read(1) == b"\xf9":
             delay = 10.0 * struct.unpack_from("<H", file.read(5).ljust(5, b"\0"), 2)[0]
         while (length := file.read(1)) not in (b"\0", b""):

@@ -14,7 +14,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from PIL import Image
 
-from imagehost.examining.prober import colours
+from imagehost.examining.prober import colors
 from imagehost.examining.prober.errors import Refused, believable, check_size
 from imagehost.media import FileFacts, MediaType
 
@@ -53,16 +53,16 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
             threads=1,  # a child may not start threads
         )
         drawn: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # untyped in PyAV
-        picture = colours.to_srgb(drawn, colours.of_codes(int(frame.color_primaries), int(frame.color_trc)))
+        picture = colors.to_srgb(drawn, colors.of_codes(int(frame.color_primaries), int(frame.color_trc)))
         return picture.rotate(frame.rotation, expand=True) if frame.rotation % 90 == 0 else picture
 
 
-def coded_colours(file: BinaryIO, type_: MediaType) -> bytes | None:
+def coded_colors(file: BinaryIO, type_: MediaType) -> bytes | None:
     """Return the profile of the code points of an AVIF; None where FFmpeg cannot read it."""
     try:
         with _opened(file, type_) as container:
             context = _picture(container, type_).codec_context
-            return colours.of_codes(int(context.color_primaries), int(context.color_trc))
+            return colors.of_codes(int(context.color_primaries), int(context.color_trc))
     except (av.FFmpegError, Refused):
         return None
 

@@ -1,7 +1,7 @@
 """Removes private metadata from a file without decoding or encoding a picture: `strip`.
 
 Each format has a list of the parts that stay; everything else is removed: places, times, names, devices, comments,
-thumbnails, and bytes outside of any part. A picture's orientation, colour profile and animation stay. There is one
+thumbnails, and bytes outside of any part. A picture's orientation, color profile and animation stay. There is one
 module for each container. It reads the whole file before it writes, so a refused file is unchanged.
 """
 

@@ -57,8 +57,8 @@ def discard(blank: Overwrites, box: Box) -> None:
     blank.fill(box.body, box.end)
 
 
-def clean_colours(source: Source, blank: Overwrites, colr: Box) -> None:
-    """Clean the profile in a colour box (12.1.5) of a picture or track."""
+def clean_colors(source: Source, blank: Overwrites, colr: Box) -> None:
+    """Clean the profile in a color box (12.1.5) of a picture or track."""
     if source.read(colr.body, 4) not in _PROFILES:
         return
     profile = icc.cleaned(source.whole(colr.body + 4, colr.end, most=icc.LARGEST))

@@ -147,7 +147,7 @@ def _packet(spaces: tuple[str, ...], attributes: list[str], elements: str) -> by
     )
 
 
-_MANY, _BASE_COLOUR, _BACKWARD, _COMMON = 0x80, 0x40, 0x04, 0x08
+_MANY, _BASE_COLOR, _BACKWARD, _COMMON = 0x80, 0x40, 0x04, 0x08
 
 
 def iso_version(body: bytes) -> bytes | None:
@@ -163,7 +163,7 @@ def iso_metadata(body: bytes) -> bytes | None:
         return None
     flags = body[start - 1]
     channels = 3 if flags & _MANY else 1
-    if flags & ~(_MANY | _BASE_COLOUR | _BACKWARD | _COMMON):
+    if flags & ~(_MANY | _BASE_COLOR | _BACKWARD | _COMMON):
         return None
     form = ">III" + "iiIii" * channels if flags & _COMMON else ">IIII" + "iIiIIIiIiI" * channels
     if len(body) < start + struct.calcsize(form):

@@ -16,7 +16,7 @@ def strip(file: BinaryIO) -> None:
     head = source.exactly(0, 13)
     if head[:6] not in {b"GIF87a", b"GIF89a"}:
         raise Malformed("does not start as a GIF")
-    start = 13 + colour_table(head[10])
+    start = 13 + color_table(head[10])
     walk = _Walk(source, start=start)
     walk.whole()
     plan = Plan(source)
@@ -27,8 +27,8 @@ def strip(file: BinaryIO) -> None:
     plan.apply(file)
 
 
-def colour_table(flags: int) -> int:
-    """Return how many bytes the table of colours has."""
+def color_table(flags: int) -> int:
+    """Return how many bytes the table of colors has."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
@@ -70,7 +70,7 @@ class _Walk:
 
     def _image(self, start: int) -> int | None:
         head = self.source.read(start, 10)
-        data = start + 11 + (colour_table(head[9]) if len(head) == 10 else 0)
+        data = start + 11 + (color_table(head[9]) if len(head) == 10 else 0)
         if data > self.source.size and not self.imaged:
             raise Malformed("the first image is cut off in its header")
         if not self.imaged:
@@ -97,7 +97,7 @@ class _Walk:
         return end
 
     def _profile(self, start: int, end: int) -> None:
-        """Clean a colour profile, in the blocks in which it lies behind the extension's name."""
+        """Clean a color profile, in the blocks in which it lies behind the extension's name."""
         blocks = self.source.whole(start + 14, end - 1, most=icc.LARGEST)
         content, at = bytearray(), 0
         while at < len(blocks):

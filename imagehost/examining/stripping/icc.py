@@ -1,4 +1,4 @@
-"""Colour profiles (ICC.1:2022): keeps what decides and names colours, and blanks everything else in place.
+"""Color profiles (ICC.1:2022): keeps what decides and names colors, and blanks everything else in place.
 
 Systems write profiles of their owner's monitor into screenshots, with its maker, model and serial number (`mmod`,
 `ndin`, `meta`, `targ`), the curves of its calibration (`vcgt`) and its name in many languages.
@@ -8,7 +8,7 @@ import struct
 
 LARGEST = 16 << 20  # bytes
 _HEAD, _ENTRY = 132, struct.Struct(">4sII")  # the header with the count; of an entry: tag, start, length
-_COLOURS = frozenset(
+_COLORS = frozenset(
     b"""A2B0 A2B1 A2B2 A2B3 B2A0 B2A1 B2A2 B2A3 D2B0 D2B1 D2B2 D2B3 B2D0 B2D1 B2D2 B2D3 rXYZ gXYZ bXYZ rTRC gTRC bTRC
     kTRC wtpt bkpt chad chrm cicp lumi gamt pre0 pre1 pre2 rig0 rig2 ciis meas view tech clro clrt clot ncl2""".split()
 )
@@ -20,10 +20,10 @@ _ID = (84, 100)
 _NO_TEXT = {b"mluc": struct.pack(">II", 0, 12), b"desc": struct.pack(">I", 1)}  # by type; behind its signature
 
 
-def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
+def cleaned(profile: bytes, *, only_colors: bool = False) -> bytes | None:
     """Return the profile without private tags, its length unchanged; None for one that decoders refuse.
 
-    A monitor's profile with private tags is its owner's: it loses name, date, maker and model too. `only_colours`:
+    A monitor's profile with private tags is its owner's: it loses name, date, maker and model too. `only_colors`:
     without any text.
     """
     size = int.from_bytes(profile[:4], "big")
@@ -35,8 +35,8 @@ def cleaned(profile: bytes, *, only_colours: bool = False) -> bytes | None:
     entries = [_ENTRY.unpack_from(profile, _HEAD + _ENTRY.size * number) for number in range(count)]
     if any(start + length > size for _, start, length in entries):
         return None
-    is_owners = profile[12:16] == _MONITOR and any(tag not in _COLOURS | _LEGAL | _NAMES for tag, _, _ in entries)
-    wanted = _COLOURS if only_colours else _COLOURS | _LEGAL if is_owners else _COLOURS | _LEGAL | _NAMES
+    is_owners = profile[12:16] == _MONITOR and any(tag not in _COLORS | _LEGAL | _NAMES for tag, _, _ in entries)
+    wanted = _COLORS if only_colors else _COLORS | _LEGAL if is_owners else _COLORS | _LEGAL | _NAMES
     new = bytearray(len(profile))
     new[: _HEAD - 4] = profile[: _HEAD - 4]
     for start, end in _OF_A_DEVICE if is_owners else ():

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from imagehost.examining.stripping import isobmff_movie, tails
-from imagehost.examining.stripping.boxes import Box, Numbers, box_at, children, clean_colours, discard
+from imagehost.examining.stripping.boxes import Box, Numbers, box_at, children, clean_colors, discard
 from imagehost.examining.stripping.isobmff_movie import HANDLER_NAME, Movie
 from imagehost.examining.stripping.isobmff_samples import Coverage
 from imagehost.examining.stripping.nal_units import Units
@@ -132,7 +132,7 @@ def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
             if box.kind in _DISCARDED_PROPERTIES:
                 discard(blank, box)
             elif box.kind == b"colr":
-                clean_colours(source, blank, box)
+                clean_colors(source, blank, box)
             elif box.kind == b"ispe":
                 width, height = source.number(box.body + 4, 4), source.number(box.body + 8, 4)
                 if not 0 < width * height <= AVIF.max_pixels:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from imagehost.examining.stripping import isobmff_samples as samples
-from imagehost.examining.stripping.boxes import Box, children, clean_colours, discard
+from imagehost.examining.stripping.boxes import Box, children, clean_colors, discard
 from imagehost.examining.stripping.isobmff_samples import Coverage, Defaults, Run
 from imagehost.examining.stripping.nal_units import Layout, Units
 from imagehost.examining.stripping.rewriting import Malformed, Overwrites, Source
@@ -171,7 +171,7 @@ def _clean_profiles(source: Source, blank: Overwrites, stsd: Box) -> None:
         for entry in children(source, stsd.body + _ENTRIES, stsd.end):
             for box in children(source, entry.body + _VISUAL, entry.end):
                 if box.kind == b"colr":
-                    clean_colours(source, blank, box)
+                    clean_colors(source, blank, box)
     except Malformed:
         return
 

@@ -66,7 +66,7 @@ def _gain_map(source: Source) -> "_GainMap | None":
 
 
 def _profile(source: Source, start: int) -> dict[int, bytes]:
-    """Return the segments of the colour profile of a picture, cleaned, by position; {} if one is missing."""
+    """Return the segments of the color profile of a picture, cleaned, by position; {} if one is missing."""
     found: dict[int, tuple[int, bytes]] = {}
     counts = set()
     for position, body in _descriptions(source, start, _APP2):

@@ -80,7 +80,7 @@ def _is_wanted(source: Source, position: int, length: int, kind: bytes) -> bool:
 
 
 def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
-    """Keep a sound colour profile without private tags; whether it is sound.
+    """Keep a sound color profile without private tags; whether it is sound.
 
     Its name, which no decoder reads, becomes a general one.
     """
@@ -91,8 +91,8 @@ def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
     packed = chunk[found.end() :]
     profile, rest = _unpacked(packed)
     head = b"iCCP" + b"icc"[: len(found[1])] + bytes(2)
-    for only_colours in (False, True):
-        clean = icc.cleaned(profile, only_colours=only_colours)
+    for only_colors in (False, True):
+        clean = icc.cleaned(profile, only_colors=only_colors)
         if clean is None:
             return False
         packing = zlib.compressobj(9, memLevel=9)
@@ -101,7 +101,7 @@ def _keep_profile(source: Source, plan: Plan, start: int, end: int) -> bool:
         if len(new) <= len(chunk):
             plan.replace(start, end, _chunk(new))
             return True
-    raise Malformed("a colour profile that would become longer without its private tags")
+    raise Malformed("a color profile that would become longer without its private tags")
 
 
 def _unpacked(packed: bytes) -> tuple[bytes, int]:
@@ -112,7 +112,7 @@ def _unpacked(packed: bytes) -> tuple[bytes, int]:
     except zlib.error:
         return b"", 0
     if len(profile) > icc.LARGEST:
-        raise Malformed(f"a colour profile of more than {icc.LARGEST} bytes")
+        raise Malformed(f"a color profile of more than {icc.LARGEST} bytes")
     return (profile, len(unpacking.unused_data)) if unpacking.eof else (b"", 0)
 
 

@@ -8,7 +8,7 @@ import re
 from typing import BinaryIO, NamedTuple
 
 LARGEST_READ = 1 << 20  # bytes
-_WINDOW = 1 << 16  # bytes; neighbouring headers come out of one read
+_WINDOW = 1 << 16  # bytes; neighboring headers come out of one read
 _FIRST_WINDOW = 1 << 12  # bytes behind a jump: the walk over a film's samples reads a few bytes of each
 _PADDING = b"\x00\xff\t\n\r "
 _MOST = 500_000  # pieces

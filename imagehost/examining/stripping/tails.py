@@ -20,7 +20,7 @@ _SIGNATURES = (
     b"<br", b"<div", b"<font", b"<table",
 )  # fmt: skip
 """At the first byte after padding (of WebAssembly the second), in lower case: scripts, programs, archives,
-documents, and the shorter tags by which browsers recognise HTML (WHATWG MIME Sniffing §7.1)."""
+documents, and the shorter tags by which browsers recognize HTML (WHATWG MIME Sniffing §7.1)."""
 _MARKS = (
     b"<!doctype html", b"<html", b"<head>", b"<body", b"<script", b"<style", b"<title", b"<iframe", b"<img ", b"<svg ",
     b"<svg>", b"<?php", b"%pdf-1.", b"%pdf-2.", b"pe\x00\x00\x4c\x01", b"pe\x00\x00\x64\x86", b"pk\x03\x04\x0a\x00",

@@ -1,4 +1,4 @@
-"""The programs that are written for a sample, and their colours. That they run is tested in test_samples.py."""
+"""The programs that are written for a sample, and their colors. That they run is tested in test_samples.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dashboard.client_apps.code_samples import STACKS, coloured, open_code
+from dashboard.client_apps.code_samples import STACKS, colored, open_code
 from dashboard.documentation import programs
 from tests.pages.markup import parsed
 
@@ -69,19 +69,19 @@ def test_a_line_that_is_unknown_is_refused() -> None:
         programs.parse("GET / 200\ncookie a=b")
 
 
-def test_each_language_has_colours() -> None:
+def test_each_language_has_colors() -> None:
     for stack in STACKS:
-        html = coloured(open_code(stack), stack.fence)
+        html = colored(open_code(stack), stack.fence)
         assert {"code-comment", "code-text"} <= set(re.findall(r'class="([\w-]+)"', html)), stack.name
 
 
 @pytest.mark.parametrize("code", ["", "\n", "<b>&amp;</b> \"'`${x}`", "ReaderPlaceZ", "a\n\n  b\n", "{{ reader.uid }}"])
 def test_any_text_stays_as_it_is(code: str) -> None:
     for language in ("sh", "python", "js", "ts", "json", "go", "php", "java", "html", "css", "text"):
-        assert parsed(f"<pre>x{coloured(code, language)}x</pre>").text_content() == f"x{code}x", language
+        assert parsed(f"<pre>x{colored(code, language)}x</pre>").text_content() == f"x{code}x", language
 
 
 def test_a_value_of_the_reader_stays_in_one_piece() -> None:
-    html = coloured('f("{{ reader.username }}", {{ reader.port }})', "python")
+    html = colored('f("{{ reader.username }}", {{ reader.port }})', "python")
     assert "{{ reader.username }}" in html
     assert "{{ reader.port }}" in html

@@ -163,8 +163,8 @@ def test_a_picture_may_be_cached_and_used_by_any_site(client: Client) -> None:
     assert client.post("/docs/sign-in/buttons/dark-48.svg").status_code == 405
 
 
-def luminance(colour: str) -> float:
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+def luminance(color: str) -> float:
+    parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -175,19 +175,19 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("variant", sign_in_buttons.VARIANTS)
-def test_colours_contrast_as_the_rules_of_use_say(variant: str) -> None:
-    colours = sign_in_buttons.VARIANTS[variant]
-    assert contrast(colours.text, colours.ground) >= 13
-    assert variant == "neutral" or contrast(colours.line, colours.ground) >= 3
+def test_colors_contrast_as_the_rules_of_use_say(variant: str) -> None:
+    colors = sign_in_buttons.VARIANTS[variant]
+    assert contrast(colors.text, colors.ground) >= 13
+    assert variant == "neutral" or contrast(colors.line, colors.ground) >= 3
 
 
-def test_the_styles_have_the_colours_of_the_pictures() -> None:
+def test_the_styles_have_the_colors_of_the_pictures() -> None:
     """Light is the base; the dark ones are there twice, once for the reader's theme."""
     found = re.findall(r"--sign-in-(ground|line|text): (#\w+);", button_kit.STYLES.read_text())
     variants = sign_in_buttons.VARIANTS
     light, dark = ([each.ground, each.line, each.text] for each in (variants["light"], variants["dark"]))
     neutral = [variants["neutral"].ground, variants["neutral"].line]
-    assert [colour for _, colour in found] == [*light, *dark, *neutral, *dark]
+    assert [color for _, color in found] == [*light, *dark, *neutral, *dark]
 
 
 def test_the_page_shows_each_picture_with_its_html(client: Client, settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """How ShareX sends a file with a custom uploader file, and reads the answer.
 
-From its documented format and its behaviour: of the `{function:argument}` syntax what our files use, and that values of
+From its documented format and its behavior: of the `{function:argument}` syntax what our files use, and that values of
 headers and arguments go through the parser of file names as well, which replaces what begins with `%`.
 """
 

@@ -1,4 +1,4 @@
-"""What is done with files on the pages: favourites, moves, deletion; of one's own alone."""
+"""What is done with files on the pages: favorites, moves, deletion; of one's own alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ready(user: User | None) -> set[str]:
     return set(File.objects.ready().filter(owner=user).values_list("name", flat=True))
 
 
-def test_a_file_becomes_a_favourite_and_is_none_again(browser: Client, user: User) -> None:
+def test_a_file_becomes_a_favorite_and_is_none_again(browser: Client, user: User) -> None:
     file = FileFactory(owner=user)
     path = f"{HOME}files/{file.name}/favorite/"
     back = f"{HOME}?q=x&page=2"

@@ -84,7 +84,7 @@ def test_only_stored_files_of_ones_own_are_shown_newest_first_in_pages(browser: 
 
 @pytest.fixture(scope="module")
 def bea(module_db: None) -> User:
-    """With a.png in the folder Shots, b.gif favourite in no folder, and c 100%.mp4 of 2025."""
+    """With a.png in the folder Shots, b.gif favorite in no folder, and c 100%.mp4 of 2025."""
     bea = UserFactory(username="Bea")
     folder = FolderFactory(pk="f" * 32, owner=bea, name="Shots")
     last_second, midnight = datetime(2026, 5, 1, 23, 59, 59, tzinfo=UTC), datetime(2026, 5, 2, tzinfo=UTC)

@@ -224,7 +224,7 @@ def test_the_name_of_a_file_makes_it_no_picture(user: User) -> None:
 def bilevel(width: int, height: int) -> bytes:
     """A black PNG of one bit a pixel."""
     rows = zlib.compress(b"\0" * (-(-width // 8) + 1) * height, 9)
-    header = pieces.png_header(width, height, depth=1, colour=0)
+    header = pieces.png_header(width, height, depth=1, color=0)
     return header + pieces.png_chunk(b"IDAT", rows) + pieces.png_chunk(b"IEND")
 
 

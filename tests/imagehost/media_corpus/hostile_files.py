@@ -50,7 +50,7 @@ def _claimed_png(width: int, height: int) -> bytes:
 def _whole_png_bomb() -> bytes:
     """10,100 x 10,001 black and white pixels, all there: 12 MB of rows in a file of some 50 KB."""
     rows = zlib.compress((b"\0" + bytes(1263)) * 10_001, 1)
-    return png_header(10_100, 10_001, depth=1, colour=0) + png_chunk(b"IDAT", rows) + _END
+    return png_header(10_100, 10_001, depth=1, color=0) + png_chunk(b"IDAT", rows) + _END
 
 
 def _jpeg_of(width: int, height: int) -> bytes:

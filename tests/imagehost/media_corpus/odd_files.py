@@ -52,7 +52,7 @@ def _wrong(kind: bytes, body: bytes) -> bytes:
 
 
 def large_profile() -> bytes:
-    """A colour profile of two megabytes when it is unpacked."""
+    """A color profile of two megabytes when it is unpacked."""
     return png(png_chunk(b"iCCP", b"profile\0\0" + deflated(2 << 20)), width=SIZE[0], height=SIZE[1])
 
 
@@ -93,7 +93,7 @@ def early_avif() -> bytes:
 def large_png(width: int, height: int) -> bytes:
     """Black and white."""
     rows = zlib.compress((b"\0" + bytes(-(-width // 8))) * height, 1)
-    return png_header(width, height, depth=1, colour=0) + png_chunk(b"IDAT", rows) + png_chunk(b"IEND")
+    return png_header(width, height, depth=1, color=0) + png_chunk(b"IDAT", rows) + png_chunk(b"IEND")
 
 
 def plain_jpeg(width: int, height: int) -> bytes:

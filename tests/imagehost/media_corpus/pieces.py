@@ -17,8 +17,8 @@ def png_chunk(kind: bytes, body: bytes = b"") -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png_header(width: int, height: int, *, depth: int = 8, colour: int = 2) -> bytes:
-    return PNG_SIGNATURE + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+def png_header(width: int, height: int, *, depth: int = 8, color: int = 2) -> bytes:
+    return PNG_SIGNATURE + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0))
 
 
 def png(*chunks: bytes, width: int = 4, height: int = 4) -> bytes:

@@ -20,10 +20,10 @@ _PLUGINS = {media.PNG: "PNG", media.JPEG: "JPEG", media.WEBP: "WEBP", media.GIF:
 
 
 def picture(mode: str = "RGB", turn: int = 0) -> Image.Image:
-    """Four fields of colour, so that every rotation looks different."""
+    """Four fields of color, so that every rotation looks different."""
     drawn = Image.new("RGB", SIZE, "white")
-    for colour, corner in (("red", (0, 0)), ("green", (24, 0)), ("blue", (0, 16)), ("yellow", (24, 16))):
-        drawn.paste(colour, (*corner, corner[0] + 24, corner[1] + 16))
+    for color, corner in (("red", (0, 0)), ("green", (24, 0)), ("blue", (0, 16)), ("yellow", (24, 16))):
+        drawn.paste(color, (*corner, corner[0] + 24, corner[1] + 16))
     drawn = drawn.transpose(Image.Transpose.ROTATE_180) if turn % 2 else drawn
     if mode == "I;16":
         return drawn.convert("L").convert("I").point(lambda value: value * 256).convert("I;16")
@@ -42,7 +42,7 @@ def phone_exif(orientation: int | None = None) -> Image.Exif:
     return exif
 
 
-def colour_profile() -> bytes:
+def color_profile() -> bytes:
     return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
 
@@ -81,7 +81,7 @@ def commented_png() -> bytes:
     notes.add_text("Description", PLACE, zip=True)
     notes.add_itxt("Author", PLACE, lang="en")
     notes.add(b"tIME", struct.pack(">HBBBBB", 2026, 1, 2, 3, 4, 5))
-    return encoded(media.PNG, picture(), pnginfo=notes, exif=phone_exif(), icc_profile=colour_profile())
+    return encoded(media.PNG, picture(), pnginfo=notes, exif=phone_exif(), icc_profile=color_profile())
 
 
 def of_brand(content: bytes, major: bytes) -> bytes:
@@ -147,7 +147,7 @@ MAKERS: dict[str, Maker] = {
     "png-comments": _made(media.PNG, commented_png),
     "png-animated": _moving(media.PNG),
     "jpeg-two-pictures": _made(media.JPEG, lambda: animation(media.JPEG, format="MPO")),
-    "jpeg-profile": _one(media.JPEG, icc_profile=colour_profile()),
+    "jpeg-profile": _one(media.JPEG, icc_profile=color_profile()),
     "webp-animated": _moving(media.WEBP),
     "webp-animated-gps": _moving(media.WEBP, exif=phone_exif()),
     "gif-87a": _made(media.GIF, gif87a),

@@ -1,8 +1,8 @@
-"""Colour profiles as monitors and printers have them: the tags of sRGB and further ones."""
+"""Color profiles as monitors and printers have them: the tags of sRGB and further ones."""
 
 import struct
 
-from tests.imagehost.media_corpus.real_images import colour_profile
+from tests.imagehost.media_corpus.real_images import color_profile
 
 Tags = dict[bytes, bytes]
 
@@ -25,7 +25,7 @@ def of_tags(head: bytes, wanted: Tags) -> bytes:
 
 def with_tags(more: Tags, *, swapped: bool = False) -> bytes:
     """sRGB and `more` tags; `swapped`: red for blue, so that a loss shows."""
-    plain = colour_profile()
+    plain = color_profile()
     found = tags(plain)
     if swapped:
         found |= {b"rXYZ": found[b"bXYZ"], b"bXYZ": found[b"rXYZ"]}

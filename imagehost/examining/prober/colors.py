@@ -21,7 +21,7 @@ _STEPS = 1024  # of a curve
 
 
 def to_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert a picture in RGB or RGBA from the colours of `profile`; return it as it is where that is broken."""
+    """Convert a picture in RGB or RGBA from the colors of `profile`; return it as it is where that is broken."""
     if not profile or profile[16:20] != b"RGB ":
         return picture
     try:
@@ -33,7 +33,7 @@ def to_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def of_codes(primaries: int, transfer: int) -> bytes | None:
-    """Return the profile of the colours of these code points (H.273); None where they are as in sRGB, or not known."""
+    """Return the profile of the colors of these code points (H.273); None where they are as in sRGB, or not known."""
     if primaries not in _PRIMARIES or transfer not in {_PQ, _HLG, *_SAME}:
         return None
     if primaries == _BT709 and transfer in _SAME:
