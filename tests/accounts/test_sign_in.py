@@ -17,7 +17,7 @@ from tests.support.second_factors import Passkey
 
 pytestmark = pytest.mark.django_db
 
-WRONG = "The username and/or password you specified are not correct."
+WRONG = "The username or the password is wrong."
 
 
 def sign_in(login: str, password: str = PASSWORD, browser: Browser | None = None) -> Browser:
@@ -58,12 +58,12 @@ def test_the_sixth_wrong_password_for_a_name_is_refused_and_so_is_the_right_one_
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
         for _ in range(5):
             assert sign_in("Ada", "wrong horse").errors() == [WRONG]
-        assert sign_in("ada").errors() == ["Too many failed login attempts. Try again later."]
+        assert sign_in("ada").errors() == ["Too many failed sign-ins. Try again later."]
         clock.shift(timedelta(seconds=301))
         assert sign_in("Ada").user() == user
 
 
-LOCKED = ["Too many failed login attempts. Try again later."]
+LOCKED = ["Too many failed sign-ins. Try again later."]
 
 
 def fails(login: str, address: str, browser: Browser | None = None) -> list[str]:
@@ -142,7 +142,7 @@ def test_wrong_passwords_from_one_network_are_counted_together() -> None:
             sign_in(f"nobody{number}", browser=Browser(REMOTE_ADDR=address)).errors()
             for number, address in enumerate(addresses)
         ]
-        assert errors == [[WRONG]] * 10 + [["Too many failed login attempts. Try again later."]]
+        assert errors == [[WRONG]] * 10 + [["Too many failed sign-ins. Try again later."]]
     assert sign_in("nobody", browser=Browser(REMOTE_ADDR="2001:db8:0:1::1")).errors() == [WRONG]
 
 
@@ -154,7 +154,7 @@ def test_behind_an_edge_proxy_the_address_that_it_names_is_counted(settings: Set
         sign_in("somebody", browser=Browser(HTTP_X_CLIENT_ADDRESS=address)).errors()
         for address in ("192.0.2.1", "192.0.2.2")
     ]
-    assert errors == [["Too many failed login attempts. Try again later."], [WRONG]]
+    assert errors == [["Too many failed sign-ins. Try again later."], [WRONG]]
 
 
 def test_a_banned_user_cannot_sign_in() -> None:

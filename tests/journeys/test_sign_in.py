@@ -91,7 +91,7 @@ def test_a_wrong_password_can_be_mended(browser: Browser, person: Person, party:
     browser.open(party.begin(login_hint=person.username))
     assert browser.page.forms[0].fields["login"] == person.username
     browser.press("Sign in", password="wrong-password")
-    assert "not correct" in browser.text
+    assert "is wrong" in browser.text
     browser.press("Sign in", login=person.email.upper(), password=person.password)
     assert party.finish(browser.press("Allow").left_for)["token_type"] == "Bearer"
 
