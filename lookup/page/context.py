@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -113,6 +114,12 @@ class ProfilePage:
     @property
     def display_name(self) -> str:
         return str(self.profile["displayName"] or self.account["name"] or self.account["username"])
+
+    @property
+    def direction(self) -> str:
+        """Return "rtl" where the display name is written from right to left, else "ltr": the profile is laid out so."""
+        strong = (unicodedata.bidirectional(char) for char in self.display_name)
+        return "rtl" if next((kind for kind in strong if kind in {"L", "R", "AL"}), "L") != "L" else "ltr"
 
     @property
     def initial(self) -> str:

@@ -64,11 +64,12 @@ def test_picture_and_handle_follow_the_direction_of_the_name() -> None:
     user = UserFactory(username="dana", display_name="\u05d3\u05e0\u05d4")
     make.CommentFactory(user=user, author=user, content="Hello")
     make.shown(user)
-    for path, among in (("/dana", "//main//header"), ("/dana", "//main//ol"), ("/search?q=dana", "//main//ul")):
+    shown_as = (("/dana", "//main//header", "rtl"), ("/dana", "//main//ol", "auto"), ("/search?q=dana", "//ul", "auto"))
+    for path, among, direction in shown_as:
         shown = page(path)
         picture, name = (shown.xpath(f"{among}//*[{what}]") for what in (IS_INITIAL, IS_NAME))
         who = next(element for element in picture[0].iterancestors() if element.get("dir"))
-        assert who.get("dir") == "auto"
+        assert who.get("dir") == direction
         assert who == next(element for element in name[0].iterancestors() if element.get("dir"))
         assert text(who).startswith("\u05d3 \u05d3\u05e0\u05d4")
     assert page("/dana").xpath("string(//main//header//*[@dir='ltr'])") == "@dana"
