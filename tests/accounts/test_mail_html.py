@@ -70,6 +70,7 @@ def sent(outbox: list[EmailMultiAlternatives]) -> tuple[str, Any]:
         "text/html",
     ]
     text, page = str(message.body), parsed(str(message.alternatives[0].content))
+    assert "&lt;" not in text
     words = page.xpath("//body")[0].text_content().split()
     assert words == [settings.SITE_NAME, *(word for word in text.split() if word != ">")]
     assert {element.tag for element in page.iter()} <= TAGS
