@@ -139,7 +139,9 @@ def mail() -> Iterator[Finding]:
     yield ok(f"{server} takes emails from {settings.DEFAULT_FROM_EMAIL}; try one with manage.py sendtestemail")
     is_remote = settings.EMAIL_HOST not in {"localhost", "127.0.0.1", "::1"}
     if is_remote and not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
-        yield warning("emails go there in clear", "Set EMAIL_USE_TLS=1 with port 587, or EMAIL_USE_SSL=1 with port 465.")
+        yield warning(
+            "emails go there in clear", "Set EMAIL_USE_TLS=1 with port 587, or EMAIL_USE_SSL=1 with port 465."
+        )
     if not settings.OPERATOR_EMAILS:
         yield warning("only the superusers get emails about failing jobs", "Set OPERATOR_EMAILS.")
 

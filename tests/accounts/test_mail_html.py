@@ -63,13 +63,9 @@ def hostile() -> User:
 def sent(outbox: list[EmailMultiAlternatives]) -> tuple[str, Any]:
     """The text of the only email, and its HTML, which says the same."""
     (message,) = outbox
-    assert [part.mimetype for part in message.alternatives] == ["text/html"]
-    assert [part.get_content_type() for part in message.message().walk()] == [
-        "multipart/alternative",
-        "text/plain",
-        "text/html",
-    ]
-    text, page = str(message.body), parsed(str(message.alternatives[0].content))
+    parts = ["multipart/alternative", "text/plain", "text/html"]
+    assert [part.get_content_type() for part in message.message().walk()] == parts
+    text, page = str(message.body), parsed(str(message.alternatives[0][0]))
     assert "&lt;" not in text
     words = page.xpath("//body")[0].text_content().split()
     assert words == [settings.SITE_NAME, *(word for word in text.split() if word != ">")]
@@ -116,7 +112,7 @@ def test_a_mail_about_the_account_has_our_words_and_a_subject_in_sentence_case(
             {"user": hostile, "code": "ABCD-EFGH", "timestamp": AT, **names, **links},
             "ada@example.org",
         )
-    assert re.fullmatch(rf"{settings.SITE_NAME}: [A-Z][a-z ]+", mailoutbox[0].subject)
+    assert re.fullmatch(rf"{settings.SITE_NAME}: [A-Z][a-z ]+", str(mailoutbox[0].subject))
     text, page = sent(mailoutbox)
     assert links_of(page) == own_links(text) != []
     assert [code.text for code in page.iter("strong")] == re.findall("^ABCD-EFGH$", text, re.MULTILINE)
