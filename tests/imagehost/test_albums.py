@@ -109,7 +109,7 @@ def test_pages_reached_from_the_album_lead_on_in_it(user: User, client: Client) 
     album = made(user, two, three, one)
 
     def ways(file: File) -> list[str]:
-        found: list[str] = page_of(client.get(f"/files/{file.name}?in={album.link}")).xpath("//a[@rel]/@href")
+        found: list[str] = page_of(client.get(f"/files/{file.name}?in={album.link}")).xpath("//nav//a[@rel]/@href")
         return found
 
     assert ways(two) == [f"/files/{three.name}?in={album.link}"]
