@@ -20,7 +20,7 @@ from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB, Kind
 from lookup.models import Alias, Profile
 from lookup.shapes import settings_schema
-from lookup.transfer import own
+from lookup.transfer import link_files, own
 
 
 class SuggestInput(forms.TextInput):
@@ -206,6 +206,24 @@ class ImportForm(forms.Form):
             return str(file.read().decode())
         except UnicodeDecodeError:
             raise ValidationError("This file is not UTF-8 text.") from None
+
+
+class LinksForm(forms.Form):
+    """A file of another service with links in it."""
+
+    links = forms.FileField(
+        label="Saved page or table",
+        help_text="HTML as your browser saves a page, or CSV with the columns address and title; at most "
+        f"{link_files.MAX_BYTES // MIB} MB.",
+        widget=forms.FileInput(attrs={"accept": ".html,.htm,.csv,.tsv,.txt"}),
+        error_messages={"empty": "This file is empty."},
+    )
+
+    def clean_links(self) -> bytes:
+        file = self.cleaned_data["links"]
+        if file.size > link_files.MAX_BYTES:
+            raise ValidationError(f"This file is too large: at most {link_files.MAX_BYTES // MIB} MB are read.")
+        return bytes(file.read())
 
 
 class ConfirmForm(forms.Form):

@@ -13,12 +13,12 @@ from dashboard.profile import settings_form
 from dashboard.profile.forms import PLACES, ProfileForm
 from dashboard.profile.kinds import KINDS
 from dashboard.profile.section_forms import FORMS
-from lookup.models import GalleryItem, Section, Widget
+from lookup.models import GalleryItem, Link, Section, Widget
 from lookup.serializers.fields import AssetFacts, Mirrored
 from lookup.shapes.sections import SectionType
 from lookup.transfer.own import Change, Changes, ListChanges, Row
 
-MAX_ROWS = 20  # named, of each kind of change in a list
+MAX_ROWS = 50  # named, of each kind of change in a list
 MAX_TEXT = 160
 _LOOK = {"theme": "Theme"} | {column: label for column, (label, _) in settings_form.FONTS.items()}
 _COLUMNS = {
@@ -120,6 +120,8 @@ def _name_of(row: Row) -> str:
     entry = row.entry
     if row.model is Section:
         return _short(entry["title"]) or SectionType[entry["type"]].label
+    if row.model is Link and row.values and not row.changes:  # a new one
+        return f"{_short(entry['title'])} ({_short(entry['url'])})" if entry["title"] else _short(entry["url"])
     if row.model is Widget:
         return _short(f"{entry['platform']} {entry['type']}: {entry['identifier']}")
     if row.model is GalleryItem:

@@ -62,6 +62,8 @@ urlpatterns = [
     path("transfer/export/", views.export, name="profile_export"),
     path("transfer/check/", views.check_import, name="profile_import_check"),
     path("transfer/import/", views.restore_import, name="profile_import"),
+    path("transfer/links/check/", views.check_links, name="profile_links_check"),
+    path("transfer/links/add/", views.add_links, name="profile_links_import"),
     path("sections/add/<str:type>/", content_views.add, _of_sections, name="profile_sections_add_type"),
     path("sections/<row_id:pk>/entries/", content_views.entries, _of_sections, name="profile_section_entries"),
     path(

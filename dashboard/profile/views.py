@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -16,7 +17,16 @@ from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm
 from dashboard.profile import editing, import_preview
-from dashboard.profile.forms import PLACES, ConfirmForm, ImportForm, MediaForm, Place, PrivacyForm, ProfileForm
+from dashboard.profile.forms import (
+    PLACES,
+    ConfirmForm,
+    ImportForm,
+    LinksForm,
+    MediaForm,
+    Place,
+    PrivacyForm,
+    ProfileForm,
+)
 from dashboard.profile.settings_form import TITLES, SettingsForm
 from dashboard.profile.theme_form import ThemeForm
 from infrastructure.requests import content_security
@@ -26,7 +36,7 @@ from lookup.models import Asset, Profile
 from lookup.page import context as page_context
 from lookup.page import url_policy
 from lookup.shapes import settings_schema, themes
-from lookup.transfer import own
+from lookup.transfer import own, own_links
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
 
@@ -208,7 +218,7 @@ MAX_SHOWN = 100  # problems
 @editing.of_main_profile
 @require_safe
 def transfer(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    return _transfer_page(request, profile, ImportForm())
+    return _transfer_page(request, profile)
 
 
 @editing.of_main_profile
@@ -233,7 +243,7 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
     try:
         outcome = own.look(user=request.user, text=text.encode())
     except LineRefused as refused:
-        return _transfer_page(request, profile, ImportForm(), refused)
+        return _transfer_page(request, profile, refused=refused)
     return _import_page(request, profile, text, outcome)
 
 
@@ -241,27 +251,77 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @access.form_page
 def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """Make the changes that the page has shown; if they would differ now, show the new ones first."""
+
+    def restore(text: bytes, digest: str) -> own.Outcome:
+        return own.restore(user=request.user, text=text, digest=digest, by=request.user)
+
+    return _confirmed(request, profile, restore, "Profile imported.", "profile_editor")
+
+
+@editing.of_main_profile
+@access.form_page
+def check_links(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """Show which links the file would add; nothing is changed."""
+    if request.method != "POST":
+        return redirect("profile_transfer")
+    form = LinksForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _transfer_page(request, profile, links_form=form)
+    try:
+        outcome = own_links.look(profile=profile, file=form.cleaned_data["links"])
+    except LineRefused as refused:
+        return _transfer_page(request, profile, refused=refused)
+    return _import_page(request, profile, own_links.text_of(outcome), outcome, is_links=True)
+
+
+@editing.of_main_profile
+@access.form_page
+def add_links(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """Add the links that the page has shown; if others would be added now, show these first."""
+
+    def add(text: bytes, digest: str) -> own.Outcome:
+        return own_links.add(profile=profile, file=text, digest=digest, by=request.user)
+
+    return _confirmed(request, profile, add, "Links added.", "profile_links", is_links=True)
+
+
+def _confirmed(
+    request: SignedInRequest,
+    profile: Profile,
+    write: Callable[[bytes, str], own.Outcome],
+    said: str,
+    next_page: str,
+    *,
+    is_links: bool = False,
+) -> HttpResponse:
+    """Write what a page has shown: `write` takes its text and its digest. Say `said` on the next page."""
     form = ConfirmForm(request.POST)
     if request.method != "POST" or not form.is_valid():
         return redirect("profile_transfer")
     text, digest = form.cleaned_data["text"], form.cleaned_data["digest"]
     try:
-        outcome = own.restore(user=request.user, text=text.encode(), digest=digest, by=request.user)
+        outcome = write(text.encode(), digest)
     except LineRefused as refused:
-        return _transfer_page(request, profile, ImportForm(), refused)
+        return _transfer_page(request, profile, refused=refused)
     if outcome.changes.is_empty:
         messages.info(request, "Your profile already has the content of this file.")
     elif not outcome.is_written:
-        return _import_page(request, profile, text, outcome, is_outdated=True)
+        return _import_page(request, profile, text, outcome, is_links=is_links, is_outdated=True)
     else:
-        messages.success(request, "Profile imported.")
-    return redirect("profile_editor")
+        messages.success(request, said)
+    return redirect(next_page)
 
 
 def _import_page(
-    request: SignedInRequest, profile: Profile, text: str, outcome: own.Outcome, *, is_outdated: bool = False
+    request: SignedInRequest,
+    profile: Profile,
+    text: str,
+    outcome: own.Outcome,
+    *,
+    is_links: bool = False,
+    is_outdated: bool = False,
 ) -> HttpResponse:
-    """Show what the text would change, with the form that confirms exactly that."""
+    """Show what the text would change, with the form that confirms exactly that. `is_links`: it is one of links."""
     return editing.page(
         request,
         profile,
@@ -270,15 +330,29 @@ def _import_page(
         form=ConfirmForm(initial={"text": text, "digest": outcome.changes.digest}),
         preview=import_preview.of(outcome.changes),
         is_empty=outcome.changes.is_empty,
-        notes=outcome.notes,
+        notes=outcome.notes[:MAX_SHOWN],
+        more=max(len(outcome.notes) - MAX_SHOWN, 0),
+        is_links=is_links,
         is_outdated=is_outdated,
     )
 
 
 def _transfer_page(
-    request: SignedInRequest, profile: Profile, form: ImportForm, refused: LineRefused | None = None
+    request: SignedInRequest,
+    profile: Profile,
+    form: ImportForm | None = None,
+    *,
+    links_form: LinksForm | None = None,
+    refused: LineRefused | None = None,
 ) -> HttpResponse:
     problems = refused.problems if refused else []
-    more = max(len(problems) - MAX_SHOWN, 0)
-    title, shown = "Export and import", problems[:MAX_SHOWN]
-    return editing.page(request, profile, "profile/transfer", title, form=form, problems=shown, more=more)
+    return editing.page(
+        request,
+        profile,
+        "profile/transfer",
+        "Export and import",
+        form=form or ImportForm(),
+        links_form=links_form or LinksForm(),
+        problems=problems[:MAX_SHOWN],
+        more=max(len(problems) - MAX_SHOWN, 0),
+    )

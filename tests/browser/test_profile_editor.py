@@ -142,6 +142,31 @@ def test_an_import_shows_its_changes_and_makes_them(chrome: Browser, site: Site,
         expect(page.get_by_label("Location")).to_have_value(place)
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_links_of_another_page_are_shown_and_added(chrome: Browser, site: Site, scripts: bool) -> None:
+    name = f"shop-{scripts}.example".lower()
+    saved = (
+        f"<!DOCTYPE html><html><body><a href='https://{name}/'>Shop {scripts}</a><a href='tel:1'>Call</a></body></html>"
+    )
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(f"{ROOT}transfer/")
+        file: FilePayload = {"name": "page.html", "mimeType": "text/html", "buffer": saved.encode()}
+        page.get_by_label("Saved page or table").set_input_files(file)
+        page.get_by_role("button", name="Check the links").click()
+        expect(page.get_by_text(f"Shop {scripts} (https://{name}/)")).to_be_visible()
+        expect(page.get_by_text("Only web addresses and email addresses can be links.")).to_be_visible()
+        if scripts:
+            schemes: list[Literal["light", "dark"]] = ["light", "dark"]
+            for scheme in schemes:
+                page.emulate_media(color_scheme=scheme)
+                assert violations(page) == []
+            assert not scrolls_sideways(page)
+        page.get_by_role("button", name="Add these links").click()
+        expect(page.get_by_text("Links added.")).to_be_visible()
+        expect(page.locator(".row__title").last).to_contain_text(f"Shop {scripts}")
+
+
 def _leave(page: Page) -> None:
     page.get_by_role("navigation", name="Parts of the profile").get_by_role("link", name="Appearance").click()
 

@@ -27,7 +27,10 @@ from tests.pages.markup import page_of, problems_of
 
 HOME = "/dashboard/profile/"
 PAGES = ("", "appearance/", "appearance/cardSettings/reset/", "media/", "media/avatar/remove/", "privacy/", "transfer/")
-OF_THE_USER = ("privacy/", "transfer/", "transfer/export/", "transfer/check/", "transfer/import/")
+OF_THE_USER = (
+    *("privacy/", "transfer/", "transfer/export/", "transfer/check/", "transfer/import/"),
+    *("transfer/links/check/", "transfer/links/add/"),
+)
 ALL = (*PAGES, *OF_THE_USER[2:], "preview/", "preview/saved/", "appearance/preview/", "media/mirror/", "media/avatar/")
 
 

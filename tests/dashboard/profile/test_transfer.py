@@ -297,7 +297,10 @@ def test_the_page_shows_fields_and_rows_old_and_new(signed_in: Client, line: Jso
         "Links": "1 added, 1 removed, 1 changed",
     }
     links = response.context["preview"].lists[0]
-    assert [(group.verb, group.names) for group in links.names] == [("Added", ["Newer"]), ("Removed", [gone])]
+    assert [(group.verb, group.names) for group in links.names] == [
+        ("Added", [f"Newer ({line['links'][1]['url']})"]),
+        ("Removed", [gone]),
+    ]
     assert [(row.name, row.values[0].new) for row in links.edited] == [("Brighter", "Brighter")]
     text = said(response)
     assert "London → Oslo" in text
