@@ -149,12 +149,14 @@ class ProfileForm(ColumnsForm, forms.ModelForm[Profile]):
 
 @dataclass(frozen=True)
 class Place:
-    """Where the profile shows a file. `crop`: the size of a part that is cut out of a picture, in pixels."""
+    """Where the profile shows a file. `crop`: the size of a part that is cut out of a picture, in pixels. `on_page`:
+    our page shows the file, and not only API clients."""
 
     kind: Kind
     title: str
     lead: str
     crop: str = ""
+    on_page: bool = False
 
 
 PLACES = {name: Place(**{**words, "kind": Kind(words["kind"])}) for name, words in WORDS["places"].items()}
@@ -168,7 +170,7 @@ class MediaForm(forms.Form):
         self.profile, self.place = profile, place
         field = UploadField(PLACES[place].kind, label="New file")
         if PLACES[place].crop:
-            field.widget.attrs["data-crop"] = PLACES[place].crop
+            field.widget.attrs |= {"data-crop": PLACES[place].crop, "data-crop-send": ""}
         self.fields["file"] = field
 
     def write(self, *, by: User) -> bool:

@@ -30,6 +30,7 @@ from dashboard.profile.forms import (
 from dashboard.profile.settings_form import TITLES, SettingsForm
 from dashboard.profile.theme_form import ThemeForm
 from infrastructure.requests import content_security
+from lookup.documents import registry
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB
 from lookup.models import Asset, Profile
@@ -177,11 +178,13 @@ def mirror_chat(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 
 def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm | None = None) -> HttpResponse:
-    """Show the files; `refused` replaces the empty form of its own place. 3 queries."""
+    """Show the files; `refused` replaces the empty form of its own place. 4 queries."""
     assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
     forms = {place: MediaForm(profile=profile, place=place) for place in PLACES}
     if refused:
         forms[refused.place] = refused
+    cards = {name: Card(PLACES[name], assets.get(getattr(profile, f"{name}_id")), form) for name, form in forms.items()}
+    backgrounds = registry.BACKGROUNDS.rows_of(profile.pk)
     used = uploads.used_by(request.user)
     sources = url_policy.media_sources()
     return editing.page(
@@ -190,7 +193,11 @@ def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm |
         "profile/media",
         "Media",
         policy=content_security.header(images=sources, media=sources),
-        cards=[Card(PLACES[name], assets.get(getattr(profile, f"{name}_id")), form) for name, form in forms.items()],
+        cards=[card for card in cards.values() if card.place.on_page],
+        client_cards=[card for card in cards.values() if not card.place.on_page],
+        is_client_file_refused=refused is not None and not PLACES[refused.place].on_page,
+        drawn={name: card.asset for name, card in cards.items() if card.place.on_page},
+        background=next((row.asset for row in backgrounds if row.is_active), None),
         used=used,
         quota=uploads.QUOTA,
         used_in_words=f"{used / MIB:.1f} of {uploads.QUOTA // MIB} MB",

@@ -1,6 +1,6 @@
 // Lets people choose the part of a picture that a file input sends; without this script it sends the whole picture.
 // `data-crop` of the input: width and height of the result at most, as "1024x1024". The part becomes a file of its own,
-// and the server checks it like any other.
+// and the server checks it like any other. `data-crop-send`: the form is sent as soon as the part is chosen.
 const dialog = document.querySelector("[data-crop-dialog]");
 const canvas = dialog?.querySelector("canvas");
 const status = dialog?.querySelector("[role=status]");
@@ -142,12 +142,13 @@ async function choose(input, file, before) {
     return; // no picture, or of a type that this browser cannot show: the server says which
   }
   const chosen = await ask(size(input));
+  const isSent = Boolean(chosen) && "cropSend" in input.dataset;
   if (chosen === "crop") {
     put(input, [await cropped(file, size(input))]);
-    say(input, "Cropped, not saved yet.", () => choose(input, file, [...input.files]));
+    if (!isSent) say(input, "Cropped, not saved yet.", () => choose(input, file, [...input.files]));
   } else if (chosen === "whole") {
     put(input, [file]);
-    say(input, "The whole picture, not saved yet.");
+    if (!isSent) say(input, "The whole picture, not saved yet.");
   } else {
     put(input, before);
   }
@@ -155,6 +156,10 @@ async function choose(input, file, before) {
   const event = new Event("change", { bubbles: true });
   own.add(event);
   input.dispatchEvent(event);
+  if (isSent) {
+    say(input, "Saving the picture…");
+    input.form.requestSubmit();
+  }
 }
 
 function prepare(input) {

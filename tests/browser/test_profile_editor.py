@@ -18,6 +18,7 @@ from tests.journeys.post_office import LogPostOffice
 
 pytestmark = pytest.mark.live
 ROOT = "/dashboard/profile/"
+WIDTH_OF_NO_FILE = 215  # pixels that "Choose File  No file chosen" takes in its smallest text
 FIRST_FIELD = "main :is(.field, .setting, .row, .media-card)"
 
 
@@ -165,6 +166,23 @@ def test_links_of_another_page_are_shown_and_added(chrome: Browser, site: Site, 
         page.get_by_role("button", name="Add these links").click()
         expect(page.get_by_text("Links added.")).to_be_visible()
         expect(page.locator(".row__title").last).to_contain_text(f"Shop {scripts}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_media_page_is_accessible_and_no_file_input_is_cut(
+    chrome: Browser, site: Site, scheme: Literal["light", "dark"]
+) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.emulate_media(color_scheme=scheme)
+        for width in (1280, 390, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(f"{ROOT}media/#clients")
+            expect(page.locator("#clients[open]")).to_be_visible()
+            assert not scrolls_sideways(page), width
+            narrowest = page.eval_on_selector_all("input[type=file]", "all => Math.min(...all.map(i => i.clientWidth))")
+            assert narrowest >= WIDTH_OF_NO_FILE, (width, narrowest)
+            assert violations(page) == []
 
 
 def _leave(page: Page) -> None:

@@ -27,11 +27,12 @@ from lookup.models import Asset, Profile
 from tests.dashboard.profile import sounds_and_fonts as made
 from tests.dashboard.profile.editor import said
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import AssetFactory, main_profile
+from tests.factories.lookup import AssetFactory, BackgroundFactory, main_profile
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import pieces
 from tests.imagehost.media_corpus.sample import PLACE
 from tests.lookup import statements
+from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/media/"
 CONTENT = {
@@ -51,12 +52,57 @@ def shown(profile: Profile, place: str) -> Asset | None:
     return asset
 
 
+def cards(page: Any) -> list[Any]:
+    """Those of the page, then those of API clients."""
+    return [*page.context["cards"], *page.context["client_cards"]]
+
+
+def drawn(client: Client) -> dict[str, list[str]]:
+    """The drawing of the page: the pictures of each place, by where it leads."""
+    places = page_of(client.get(PAGE)).xpath("//nav[@aria-label='Files on your page']//a")
+    return {place.get("href"): place.xpath(".//img/@src | .//video/@src") for place in places}
+
+
+def test_the_drawing_has_a_place_for_what_the_public_page_shows_and_each_leads_to_its_form(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
+    page = page_of(signed_in.get(PAGE))
+    assert drawn(signed_in) == {
+        "#place-metadata_favicon": [],
+        "#place-background": [],
+        "#place-banner": [],
+        "#place-avatar": [],
+        "#place-metadata_banner": [],
+    }
+    ids = set(page.xpath("//main//li/@id"))
+    assert {f"#{name}" for name in ids} >= set(drawn(signed_in))
+    below = page.xpath("//details[@id='clients']//li/@id")
+    assert sorted(below) == sorted(f"place-{name}" for name, place in PLACES.items() if not place.on_page)
+    files = {place: AssetFactory(owner=user) for place in Profile.ASSETS}
+    profiles.change(profile=profile, values=files, by=user)
+    BackgroundFactory.create(profile=profile, is_active=False)
+    ground = BackgroundFactory.create(profile=profile, asset=AssetFactory(owner=user, mime="video/mp4"))
+    shown = {f"#place-{place}": [f"/uploads/{asset.path}"] for place, asset in files.items() if PLACES[place].on_page}
+    assert drawn(signed_in) == shown | {"#place-background": [f"/uploads/{ground.asset.path}"]}
+    public = signed_in.get(f"/{user.username}").content.decode()
+    for place, asset in files.items():
+        assert (asset.path in public) is PLACES[place].on_page, place
+
+
+def test_the_preview_in_messengers_is_the_banner_where_there_is_no_other_picture(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
+    banner = AssetFactory(owner=user)
+    profiles.change(profile=profile, values={"banner": banner}, by=user)
+    assert drawn(signed_in)["#place-metadata_banner"] == [f"/uploads/{banner.path}"]
+
+
 def test_every_asset_has_a_place_and_pictures_that_have_a_shape_on_the_page_can_be_cropped(
     signed_in: Client, profile: Profile
 ) -> None:
     assert set(PLACES) == set(Profile.ASSETS)
     page = signed_in.get(PAGE)
-    sizes = {card.form.place: card.form.fields["file"].widget.attrs.get("data-crop") for card in page.context["cards"]}
+    sizes = {card.form.place: card.form.fields["file"].widget.attrs.get("data-crop") for card in cards(page)}
     assert {place: size for place, size in sizes.items() if size} == {
         "avatar": "1024x1024",
         "banner": "2400x800",
@@ -135,13 +181,16 @@ def test_a_refused_file_is_explained_at_its_place_alone(
     response = send(signed_in, place, content, "picture.png")
     assert response.status_code == 200
     assert message in said(response)
-    assert [card.form.place for card in response.context["cards"] if card.form.errors] == [place]
+    assert [card.form.place for card in cards(response) if card.form.errors] == [place]
+    assert bool(page_of(response).xpath("//details[@id='clients'][@open]")) is not PLACES[place].on_page
     assert (shown(profile, place), Asset.objects.count()) == (None, 0)
 
 
 def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     signed_in: Client, user: User, looked_up: Callable[..., Any]
 ) -> None:
+    profile = main_profile(user)
+    profiles.change(profile=profile, values={"avatar": AssetFactory(owner=user)}, by=user)
     LinkedAccount.objects.create(user=user, kind=LinkedAccount.Kind.SCROBBLER, external_id="9", name="ada")
     assert "Picture of your chat account" not in said(signed_in.get(PAGE))
     LinkedAccount.objects.create(user=user, kind=LinkedAccount.Kind.CHAT, external_id="123", name="ada")
@@ -149,8 +198,9 @@ def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     signed_in.post(f"{PAGE}mirror/", {"mirror": "on"})
     assert looked_up("profile")["profile"]["avatar"]["url"].endswith(f"/api/chat/avatar/{user.pk}")
     assert "Show my own picture" in said(signed_in.get(PAGE))
+    assert drawn(signed_in)["#place-avatar"] == []
     signed_in.post(f"{PAGE}mirror/", {"mirror": "off"})
-    assert looked_up("profile")["profile"]["avatar"] is None
+    assert looked_up("profile")["profile"]["avatar"]["url"].endswith(drawn(signed_in)["#place-avatar"][0])
     assert main_profile(user).settings == {}
 
 
@@ -164,7 +214,7 @@ def test_unknown_and_empty_places_are_not_found(signed_in: Client) -> None:
 def test_the_page_takes_as_many_queries_with_all_files_as_with_one(signed_in: Client, user: User) -> None:
     profile = main_profile(user)
     profiles.change(profile=profile, values={"avatar": AssetFactory(owner=user)}, by=user)
-    # The page's own: the profile, its files, their sum, the chat account, profiles to edit.
+    # The page's own: the profile, its files, backgrounds, their sum, the chat account, profiles to edit.
     with_one = statements.names(lambda: signed_in.get(PAGE))
     files = {place: AssetFactory(owner=user) for place in Profile.ASSETS}
     profiles.change(profile=profile, values=files, by=user)
