@@ -310,7 +310,7 @@ def test_without_scripts_the_whole_picture_is_uploaded(chrome: Browser, site: Si
         expect(page.get_by_text("image/jpeg, 600 by 300 pixels")).to_be_visible()
         page.locator("#clients > summary").click()
         give(page, "cursor-file", photo())
-        page.get_by_role("button", name="Upload: Cursor", exact=True).click()
+        page.get_by_role("button", name="Replace: Cursor", exact=True).click()
         expect(page.get_by_text("Cursor: file saved.")).to_be_visible()
 
 
