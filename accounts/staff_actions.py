@@ -9,9 +9,10 @@ from typing import Any
 from django.db.models import Model
 from django.utils import timezone
 
-from accounts import bans, users
+from accounts import bans, notices, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission
+from accounts.models.notices import MAX_NOTICE
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class ConfirmationPage:
     `slug`: the last part of its path. In `title`, `done` and `label`, `{}` stands for the name of the row and
     `{option}` for a chosen option. `effects(row, **options)`: sentences of what will happen.
     `refusal(row, **options)`: why it cannot be done now, or the empty text. `hint`: who reads the reason.
-    `presets`: reasons to choose from. `label`: of the button, where it differs from the action's.
+    `presets`: reasons to choose from. `label`: of the button, where it differs from the action's. `most`: characters of
+    the reason.
     """
 
     slug: str
@@ -33,6 +35,7 @@ class ConfirmationPage:
     hint: str = "Kept in the audit trail."
     presets: tuple[str, ...] = ()
     label: str = ""
+    most: int = 2000
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,32 @@ def refused_if(condition: Callable[..., bool], sentence: str) -> Callable[..., s
     return lambda row, **options: sentence.format(**options) if condition(row, **options) else ""
 
 
+READ_BY_OWNER = "The owner reads this by email and on their dashboard. Kept in the audit trail."
 _BAN = "accounts.ban_user"
+WARN = "accounts.warn_user"
 USER_ACTIONS: tuple[StaffAction, ...] = (
+    StaffAction(
+        "warn",
+        "Warn",
+        "The person reads your words by email and on their dashboard. Nothing else happens.",
+        WARN,
+        through(notices.warn, "user"),
+        ConfirmationPage(
+            "warn",
+            "Warn {}",
+            "{} is warned.",
+            lambda _: ["The person reads your words by email and on their dashboard. Nothing else happens."],
+            lambda _: "",
+            is_harmless=True,
+            hint=READ_BY_OWNER,
+            presets=(
+                "Please do not advertise in comments.",
+                "Please do not show private information of other people.",
+                "Please treat other people with respect.",
+            ),
+            most=MAX_NOTICE,
+        ),
+    ),
     StaffAction(
         "ban",
         "Ban",

@@ -32,6 +32,7 @@ CHANGEABLE = frozenset(
 SUPERUSER_ONLY = frozenset({"is_staff", "is_superuser", "groups", "user_permissions"})
 _MANY = ("groups", "user_permissions")
 RENAMED_EVERY = timedelta(days=5)
+HIDDEN = "Staff have hidden this profile. It stays private until they show it again."
 
 
 def new_password() -> str:
@@ -134,7 +135,8 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     """Set `values` (names from CHANGEABLE) and record which ones changed. `groups` and `user_permissions` take
     iterables of rows.
 
-    PermissionDenied: a staff account, or a value in SUPERUSER_ONLY, and `by` is no superuser.
+    PermissionDenied: a staff account, or a value in SUPERUSER_ONLY, and `by` is no superuser. ValidationError, by
+    argument: the profile is hidden, and would be public.
     """
     check_authority(user=user, by=by)
     unknown = set(values) - CHANGEABLE
@@ -143,6 +145,8 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     if not by.is_superuser and SUPERUSER_ONLY & set(values):
         raise PermissionDenied("Only a superuser may change rights.")
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if user.is_hidden and values.get("public_api_access"):
+        raise ValidationError({"public_api_access": HIDDEN})
     old_username, was_staff = user.username, user.is_staff
     for name, value in values.items():
         if name in _MANY:

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q, Sum
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from accounts import notices
 from accounts.http import SignedInRequest
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, StaffNotice, User
 from accounts.plans import ALLOWANCES
 from dashboard import access
 from dashboard.account import queries as account_queries
@@ -47,14 +48,15 @@ _FIGURES = Statement(
         EXISTS (SELECT 1 FROM accounts_apikey k WHERE k.owner_id = u.id
             AND k.expires_at > $2 AND k.expires_at <= $4),
         EXISTS (SELECT 1 FROM dashboard_accessrequest r WHERE r.user_id = u.id
-            AND (r.state = 'PENDING' OR r.decided_at >= $5))
+            AND (r.state = 'PENDING' OR r.decided_at >= $5)),
+        EXISTS (SELECT 1 FROM accounts_staffnotice n WHERE n.user_id = u.id AND n.dismissed_at IS NULL)
     FROM (SELECT CAST($1 AS varchar) AS id) u
     LEFT JOIN account_emailaddress m ON m.id = (
         SELECT e.id FROM account_emailaddress e WHERE e.user_id = u.id ORDER BY e."primary" DESC, e.id LIMIT 1)
     LEFT JOIN imagehost_usage s ON s.owner_id = u.id
     LEFT JOIN lookup_profile p ON p.user_id = u.id AND p.is_main
     """,
-    "sbibbbbiibbbb",
+    "sbibbbbiibbbbb",
 )
 
 
@@ -90,6 +92,7 @@ class Facts:
     keys: int
     ending_keys: list[ApiKey]
     requests: list[AccessRequest]
+    notices: list[StaffNotice]
 
     @property
     def steps_done(self) -> int:
@@ -101,9 +104,22 @@ class Facts:
 
 
 def facts_of(user: User, now: datetime) -> Facts:
-    """Return the facts. 1 query; up to 4 more: second factors, errors of apps, keys that end, requests to staff."""
+    """Return the facts. 1 query; up to 5 more: second factors, errors of apps, keys that end, requests to staff,
+    notices of staff."""
     (row,) = _FIGURES.all(user.pk, now, now - ERRORS_SHOWN_FOR, now + keys_queries.SOON, now - ANSWERS_SHOWN_FOR)
-    address, is_verified, used, *done, apps, keys, has_factors, has_errors, has_ending_keys, has_requests = row
+    (
+        address,
+        is_verified,
+        used,
+        *done,
+        apps,
+        keys,
+        has_factors,
+        has_errors,
+        has_ending_keys,
+        has_requests,
+        has_notices,
+    ) = row
     return Facts(
         mail=account_queries.mail_from(user, address, is_verified=is_verified),
         security=account_queries.security_of(user) if has_factors else account_queries.NO_SECOND_FACTOR,
@@ -114,6 +130,7 @@ def facts_of(user: User, now: datetime) -> Facts:
         keys=keys,
         ending_keys=_ending_keys(user, now) if has_ending_keys else [],
         requests=_requests(user, now) if has_requests else [],
+        notices=notices.shown_to(user) if has_notices else [],
     )
 
 
@@ -152,3 +169,11 @@ def _requests(user: User, now: datetime) -> list[AccessRequest]:
 def home(request: SignedInRequest) -> HttpResponse:
     facts = facts_of(request.user, timezone.now())
     return render(request, "dashboard/home.html", {"facts": facts})
+
+
+@access.signed_in
+@require_POST
+def dismiss_notice(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Take a notice of staff off this page."""
+    notices.dismiss(user=request.user, pk=pk)
+    return redirect("dashboard")

@@ -12,6 +12,7 @@ urlpatterns = [
     path("uploads/<path:path>/card.png", uploaded.card),
     path("uploads/<path:path>", uploaded.deliver, name="uploaded_file"),
     path("dashboard/", home.home, name="dashboard"),
+    path("dashboard/notices/<int:pk>/dismiss/", home.dismiss_notice, name="dismiss_notice"),
     path("dashboard/apps/", include("dashboard.client_apps.urls")),
     path("dashboard/api-keys/", include("dashboard.api_keys.urls")),
     path("dashboard/imagehost/", include("dashboard.imagehost.urls")),

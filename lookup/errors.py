@@ -27,7 +27,7 @@ class UserNotFound(ApiError):
 class ProfilePrivate(ApiError):
     status = 404
     error = "This profile is private."
-    cause = "The user exists and has turned public API access off."
+    cause = "The user exists and has turned public API access off, or staff have hidden the profile."
     fix = "Show the user as private, and do not try another identifier. All of them answer the same."
 
 

@@ -60,11 +60,15 @@ class ExportForm(forms.Form):
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     change_list_template = "admin/accounts/auditevent/change_list.html"
-    list_display = ("created_at", "actor_name", "actor_kind", "verb", "object_name", "object_type", "reason", "address")
+    list_display = ("created_at", "actor_name", "actor_kind", "what", "object_name", "object_type", "reason", "address")
     list_filter = ("actor_kind", "created_at")
     search_fields = ("^actor_name", "^verb", "=object_id", "^object_name", "=address")
     ordering = ("-created_at", "-pk")
-    fields = readonly_fields = columns(AuditEvent)
+    fields = readonly_fields = ("what", *columns(AuditEvent))
+
+    @admin.display(description="What", ordering="verb")
+    def what(self, event: AuditEvent) -> str:
+        return event.in_words
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)

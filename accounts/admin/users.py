@@ -71,11 +71,14 @@ class UserAdmin(StaffActionsAdmin):
     search_fields = ("=uid", "=id", "^username", "=email")
     ordering = ("-uid",)
     filter_horizontal = ("groups", "user_permissions")
-    readonly_fields = ("uid", "id", "email", "unlocked_scopes", "banned_at", "created_at", "last_login")
+    readonly_fields = ("uid", "id", "email", "unlocked_scopes", "banned_at", "hidden_at", "created_at", "last_login")
     inlines = [EmailAddressInline, LinkedAccountInline]
     fieldsets = (
         (None, {"fields": ("username", "uid", "id", "display_name", "email", "created_at", "last_login")}),
-        ("Standing", {"fields": ("plan", "plan_expires_at", "is_verified", "public_api_access", "banned_at")}),
+        (
+            "Standing",
+            {"fields": ("plan", "plan_expires_at", "is_verified", "public_api_access", "banned_at", "hidden_at")},
+        ),
         ("Rights", {"fields": ("unlocked_scopes", "is_staff", "is_superuser", "groups", "user_permissions")}),
     )
     staff_actions = USER_ACTIONS

@@ -4,6 +4,7 @@ from accounts.models.api_keys import ApiKey, KeyDay, Permission
 from accounts.models.audit import AuditEvent
 from accounts.models.jobs import JobRun
 from accounts.models.names import Name
+from accounts.models.notices import StaffNotice
 from accounts.models.users import AccountDeletion, LinkedAccount, UidCounter, User
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LinkedAccount",
     "Name",
     "Permission",
+    "StaffNotice",
     "UidCounter",
     "User",
 ]

@@ -60,3 +60,8 @@ class AuditEvent(models.Model):
 
     def delete(self, using: str | None = None, keep_parents: bool = False) -> NoReturn:  # noqa: FBT001, FBT002 - Django calls it so
         raise TypeError("An audit event is never deleted.")
+
+    @property
+    def in_words(self) -> str:
+        """Return the verb as pages show it: "Application suspended" for application:suspended."""
+        return self.verb.replace(":", " ").replace("_", " ").capitalize()

@@ -124,6 +124,12 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     renamed_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When the person chose another username last."
     )
+    hidden_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When staff hid the profile: it is private until staff show it again. Empty: they did not.",
+    )
 
     objects = UserManager()
 
@@ -137,6 +143,8 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             ("reset_password_user", "Can reset a user's password"),
             ("reset_second_factor_user", "Can remove a user's second factor"),
             ("unlock_scopes_user", "Can unlock and relock scopes for a user"),
+            ("warn_user", "Can warn a user"),
+            ("hide_user", "Can hide a user's profile and show it again"),
         ]
         indexes = [
             models.Index(
@@ -179,6 +187,11 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     @property
     def is_banned(self) -> bool:
         return self.banned_at is not None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Return whether staff have hidden the profile."""
+        return self.hidden_at is not None
 
     def current_plan(self, now: datetime) -> Plan:
         """Return the plan in force at `now`: an expired one is the free plan."""

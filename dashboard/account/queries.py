@@ -121,6 +121,7 @@ _ENCODER = _Encoder(ensure_ascii=False)
 _ACCOUNT = (
     *("id", "uid", "username", "display_name", "email", "created_at", "last_login", "renamed_at", "plan"),
     *("plan_expires_at", "is_verified", "public_api_access", "is_inactive", "unlocked_scopes", "is_staff"),
+    "hidden_at",
 )
 _FILE = (
     *("id", "name", "extension", "mime", "size", "width", "height", "duration_ms", "frames", "original_name"),
@@ -176,6 +177,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "api_key_days", days, ("key.prefix", "day", "count")
     requests = ("kind", "subject", "reason", "state", "answer", "created_at", "decided_at")
     yield "requests", user.access_requests.all(), requests
+    yield "staff_notices", user.staff_notices.all(), ("kind", "text", "created_at", "dismissed_at")
     yield "folders", user.imagehost_folders.all(), ("id", "name", "is_public", "created_at", "updated_at")
     rules = user.folder_rules.select_related("folder")
     yield "folder_rules", rules, ("position", "kind", "pattern", "folder.name")

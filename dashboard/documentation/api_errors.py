@@ -103,7 +103,7 @@ _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {
         "Use the address from `user.avatarUrl` or `profile.avatar.url`, which is there while there is a picture.",
     ),
     ("presence", lookup.ProfilePrivate): (
-        "The user who linked the account has turned public API access off.",
+        "The user who linked the account has turned public API access off, or staff have hidden the profile.",
         "Show the presence as private. All lookups of this user answer the same.",
     ),
 }

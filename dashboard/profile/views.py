@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.http import SignedInRequest
 from accounts.models import LinkedAccount
 from dashboard import access
-from dashboard.forms import confirm
+from dashboard.forms import confirm, is_done
 from dashboard.profile import editing, import_preview
 from dashboard.profile.forms import (
     PLACES,
@@ -211,12 +211,16 @@ def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm |
 def privacy(request: SignedInRequest, profile: Profile) -> HttpResponse:
     initial = {"public_api_access": request.user.public_api_access}
     form = PrivacyForm(request.POST if request.method == "POST" else None, initial=initial)
-    if request.method == "POST" and form.is_valid():
+    if is_done(form, lambda: _set_public_access(request, form)):
         is_public = form.cleaned_data["public_api_access"]
-        profiles.set_public_access(user=request.user, is_public=is_public, by=request.user)
         messages.success(request, "Your profile is public." if is_public else "Your profile is private.")
         return redirect("profile_privacy")
     return editing.page(request, profile, "profile/privacy", "Privacy", form=form)
+
+
+def _set_public_access(request: SignedInRequest, form: PrivacyForm) -> None:
+    is_public = form.cleaned_data["public_api_access"]
+    profiles.set_public_access(user=request.user, is_public=is_public, by=request.user)
 
 
 MAX_SHOWN = 100  # problems

@@ -22,6 +22,7 @@ from lookup.documents import documents, registry
 from lookup.editing import profiles
 from lookup.models import LeaderboardEntry, Profile, ProfileDocument, UserDocument, Visit
 from lookup.shapes import settings_schema
+from lookup.staff_actions import PROFILE_ACTIONS
 
 _TEXTS = (
     *("name", "display_name", "description", "location", "theme", "font", "font_username"),
@@ -110,6 +111,7 @@ class UserDocumentInline(ReadOnlyInline):
 
 
 UserAdmin.inlines += [ProfileInline, UserDocumentInline]
+UserAdmin.staff_actions = (*UserAdmin.staff_actions, *PROFILE_ACTIONS)
 
 
 @admin.register(UserDocument)

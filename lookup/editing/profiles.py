@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -170,12 +170,18 @@ def change_setting(profile: Profile, key: str, name: str, *, value: Any, by: Use
 
 @transaction.atomic
 def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
-    """Show this user in lookups, on leaderboards and on the public page, or hide them."""
+    """Show this user in lookups, on leaderboards and on the public page, or make the profile private. Raises
+    ValidationError: staff have hidden the profile, and it would be public."""
     users.check_may_act_for(owner=user, by=by)
-    if User.objects.filter(pk=user.pk).exclude(public_api_access=is_public).update(public_api_access=is_public):
+    changed = User.objects.filter(pk=user.pk).exclude(public_api_access=is_public)
+    if is_public:
+        changed = changed.filter(hidden_at=None)
+    if changed.update(public_api_access=is_public):
         user.public_api_access = is_public
         hooks.call("public_access_changed", user)
         audit.record("user:changed", by=by, on=user, changed=["public_api_access"], public_api_access=is_public)
+    elif is_public and User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
+        raise ValidationError(users.HIDDEN)
 
 
 def touch(*profile_ids: str) -> None:

@@ -196,6 +196,13 @@ def release(*asset_ids: str | None) -> int:
     return len(unshown)
 
 
+def discard(asset: Asset) -> None:
+    """Delete a locked file that profiles may show: the row now, the object after the commit."""
+    path, is_kept = asset.path, asset.size is not None
+    asset.delete()
+    _remove_after_commit([path] if is_kept else [])
+
+
 def mark_unused(*asset_ids: str) -> None:
     """Have files that nothing shows removed after UNUSED_FOR, or when their owner needs the room."""
     Asset.objects.filter(unused(), pk__in=asset_ids).update(unused_since=timezone.now())

@@ -80,7 +80,7 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
     user.is_verified, user.is_inactive = given["verified"], given["inactive"]
     # Who is only known from comments cannot have turned public API access off.
     is_only_an_author = user.last_login is None and not user.email and not user.has_usable_password()
-    user.public_api_access = user.public_api_access or is_only_an_author
+    user.public_api_access = user.public_api_access or (is_only_an_author and not user.is_hidden)
     if (user.is_premium(now), user.is_imagehost(now)) != (given["premium"], given["imagehost"]):
         user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
         user.plan_expires_at = None

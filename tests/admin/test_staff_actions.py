@@ -95,6 +95,9 @@ def _decision(owner: User, **columns: Any) -> Decision:
 
 _OF_COMMENT = Row(lambda owner: ReportFactory(comment=CommentFactory(user=owner), comment_text="x", user=owner))
 ROWS = {
+    "accounts.User warn": Row(_set()),
+    "accounts.User hide_profile": Row(_set()),
+    "accounts.User show_profile": Row(_set(hidden_at=timezone.now(), public_api_access=False)),
     "accounts.User ban": Row(_set()),
     "accounts.User lift_ban": Row(_set(is_active=False, banned_at="2026-01-01T00:00:00Z")),
     "accounts.User reset_password": Row(_set()),

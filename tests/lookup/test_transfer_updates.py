@@ -230,6 +230,14 @@ def test_public_api_access_stays_turned_off_for_those_who_can_sign_in(tmp_path: 
         assert not User.objects.get(pk=USER).public_api_access
 
 
+def test_an_import_leaves_a_profile_hidden_that_staff_hid(tmp_path: Path) -> None:
+    User.objects.filter(pk=USER).update(
+        public_api_access=False, hidden_at=timezone.now(), email="", last_login=None, password="!"
+    )
+    load(text_of(line()), tmp_path)
+    assert not User.objects.get(pk=USER).public_api_access
+
+
 def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
     tmp_path: Path, django_capture_on_commit_callbacks: Any
 ) -> None:

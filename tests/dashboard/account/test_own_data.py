@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.api_keys import keys
-from accounts.models import KeyDay, User
+from accounts.models import KeyDay, StaffNotice, User
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
 from imagehost.folders import albums
@@ -37,7 +37,7 @@ DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
     *("folders", "folder_rules", "files", "albums", "comments", "votes", "comment_likes", "reports", "uploads"),
-    "decisions",
+    *("decisions", "staff_notices"),
     *("app_uses", "app_requests"),
 }
 
@@ -64,6 +64,7 @@ def fill(user: User) -> str:
     FeedbackVoteFactory(user=comment.user, voter=user)
     ReportFactory(comment=CommentFactory(user=comment.user, author=comment.user), reporter=user)
     Decision.objects.create(user=user, kind="FILE", thing=user.pk, title="a.png", reason="SPAM", appeal="A lamp.")
+    StaffNotice.objects.create(user=user, kind="WARNING", text="Please stop.")
     AssetFactory(owner=user)
     app, now = ApplicationFactory(), timezone.now()
     LastUse.objects.create(application=app, user=user, used_at=now)
