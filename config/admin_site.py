@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.generic import RedirectView
 
 from accounts.http import SignedInRequest
+from accounts.models import User
 from dashboard import access
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -73,6 +74,13 @@ class AdminSite(admin.AdminSite):
             return access.to_second_factor(cast("SignedInRequest", request)) or view(request, *args, **kwargs)
 
         return super().admin_view(cast("View", behind_second_factor), cacheable)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Add whether the reader may open the desk."""
+        from dashboard import staff  # the apps that it names are loaded after this module
+
+        user = request.user
+        return {**super().each_context(request), "has_desk": isinstance(user, User) and access.may(user, *staff.DESK)}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         from config import operator_home  # the apps that it shows are loaded after this module

@@ -24,7 +24,7 @@ from dashboard.staff.actions import DECIDE
 from imagehost.models import File, PreviewState, State
 from imagehost.storing import storage
 from imagehost.storing.storage import FolderStorage
-from lookup.models import Report
+from lookup.social import cases
 from oidc_provider import request_log
 from oidc_provider.models import Application
 from presence import admin as presence_admin
@@ -73,8 +73,8 @@ def _requests(user: User, now: datetime) -> Panel:
 
 def _reports(user: User, now: datetime) -> Panel:
     """Return a page of the oldest open reports and their bounded count. 1 query by their index."""
-    url = _list_of("lookup_report", "state=open")
-    return _waiting(Report.objects.filter(decided_at=None), now, title="Reports", link="Open reports", url=url)
+    url = reverse("staff_reports")
+    return _waiting(cases.seen_by(user).filter(decided_at=None), now, title="Reports", link="Open reports", url=url)
 
 
 def _jobs(user: User, now: datetime) -> Panel:

@@ -17,9 +17,13 @@ from accounts.models import ApiKey, User
 from accounts.staff_actions import ConfirmationPage, StaffAction, refused_if, through
 from dashboard import access_requests
 from dashboard.models import AccessRequest
+from imagehost.models import File
+from lookup.models import Asset, Decision, Report
+from lookup.social import cases
 from oidc_provider.models import Application
 
 SEE_EMAIL = "accounts.view_user"
+DELETED = "It was deleted in the meantime."
 
 
 @transaction.atomic
@@ -34,21 +38,27 @@ def perform(action: StaffAction, subject: Any, *, by: User, reason: str, **optio
     action.run(locked, by=by, reason=reason, **options)
 
 
-def owner_of(subject: User | ApiKey | Application | AccessRequest) -> User:
+def owner_of(subject: User | ApiKey | Asset | File | Application | AccessRequest | Report | Decision) -> User:
     """Return the user whom an action on the row concerns."""
     if isinstance(subject, User):
         return subject
-    return subject.owner if isinstance(subject, ApiKey) else subject.user
+    if isinstance(subject, Report):
+        return cases.accused_of(subject)
+    owner = subject.owner if isinstance(subject, ApiKey | Asset | File) else subject.user
+    if owner is None:
+        raise ValidationError(DELETED)
+    return owner
 
 
 def _locked(subject: Any) -> Any:
     """Lock the row until the end of the transaction, with the strength that the operation uses, and return it."""
-    if isinstance(subject, AccessRequest):
-        return subject  # its operation locks the user first and checks the state
-    rows = type(subject)._default_manager.select_for_update(of=("self",), no_key=not isinstance(subject, ApiKey))
+    if not isinstance(subject, User | ApiKey | Application):
+        return subject  # its operation locks in an order of its own, and checks the state
+    model: Any = type(subject)  # Any: a model of any of these
+    rows = model._default_manager.select_for_update(of=("self",), no_key=model is not ApiKey)
     found = rows.filter(pk=subject.pk).first()
     if found is None:
-        raise ValidationError("It was deleted in the meantime.")
+        raise ValidationError(DELETED)
     return found
 
 

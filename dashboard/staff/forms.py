@@ -7,7 +7,8 @@ from django import forms
 from dashboard.access_requests import MAX_REASON
 from dashboard.forms import Filter
 from dashboard.models import AccessRequest
-from dashboard.staff.queries import AppState, Standing
+from dashboard.staff.queries import AppState, FileState, Standing
+from lookup.models import Report
 
 _NO_PRESET = "none"
 ALL_STATES = "ALL"
@@ -17,14 +18,19 @@ class ReasonForm(forms.Form):
     """The reason for an action: one of `presets`, free text, or both. `hint` says who reads it."""
 
     preset = forms.ChoiceField(label="Reason", required=False, initial=_NO_PRESET, widget=forms.RadioSelect)
-    reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4}))
 
     def __init__(
-        self, *args: object, hint: str, is_required: bool = True, presets: tuple[str, ...] = (), **kwargs: object
+        self,
+        *args: object,
+        hint: str,
+        is_required: bool = True,
+        presets: tuple[str, ...] = (),
+        most: int = MAX_REASON,
+        **kwargs: object,
     ) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
-        self.is_required = is_required
-        text = self.fields["reason"]
+        self.is_required, self.most = is_required, most
+        self.fields["reason"] = text = forms.CharField(max_length=most, widget=forms.Textarea(attrs={"rows": 4}))
         text.help_text = hint
         text.required = is_required and not presets
         if presets:
@@ -46,8 +52,8 @@ class ReasonForm(forms.Form):
         cleaned["reason"] = f"{preset} {cleaned['reason']}".strip()
         if self.is_required and not cleaned["reason"]:
             self.add_error("reason", "Choose a reason, or write one.")
-        elif len(cleaned["reason"]) > MAX_REASON:
-            self.add_error("reason", f"With the reason that you chose, at most {MAX_REASON} characters.")
+        elif len(cleaned["reason"]) > self.most:
+            self.add_error("reason", f"With the reason that you chose, at most {self.most} characters.")
         return cleaned
 
 
@@ -61,6 +67,27 @@ class QueueFilter(Filter):
     def chosen(self) -> dict[str, str]:
         given = super().chosen()
         return {**given, "state": given["state"] or AccessRequest.State.PENDING.value}
+
+
+class ReportFilter(Filter):
+    """Without a state: reports that wait."""
+
+    DECIDED = "DECIDED"
+    state = forms.ChoiceField(choices=[("", "Waiting"), (DECIDED, "Decided")], required=False)
+    kind = forms.ChoiceField(choices=[("", "All"), *Report.Kind.choices], required=False)
+    reason = forms.ChoiceField(choices=[("", "All"), *Report.Reason.choices], required=False)
+
+
+class FileSearch(Filter):
+    """Files by their own name or address, or by their owner."""
+
+    q = forms.CharField(
+        label="Search",
+        max_length=255,
+        required=False,
+        help_text="Name or address of a file, the beginning of the name that it was uploaded with, or its owner.",
+    )
+    state = forms.ChoiceField(choices=[("", "All"), *FileState.choices], required=False)
 
 
 class Search(Filter):

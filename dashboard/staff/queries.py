@@ -34,6 +34,10 @@ class Standing(TextChoices):
     UNLOCKED = "UNLOCKED", "With unlocked scopes"
 
 
+class FileState(TextChoices):
+    QUARANTINED = "QUARANTINED", "Quarantined"
+
+
 def find_applications(*, term: str, state: str, now: datetime, with_email: bool) -> QuerySet[Application]:
     """Return apps, the newest first, with their owner and `user_count`; all of them where `term` is empty.
 
@@ -41,7 +45,7 @@ def find_applications(*, term: str, state: str, now: datetime, with_email: bool)
     """
     found = Application.objects.select_related("user", "logo").defer("logo__png")
     if term:
-        owner = Q(user__in=_people_called(term, with_email=with_email))
+        owner = Q(user__in=people_called(term, with_email=with_email))
         found = found.filter(Q(client_id=term) | Q(name__icontains=term) | owner)
     if state == AppState.SUSPENDED:
         found = found.filter(suspended_at__isnull=False)
@@ -57,7 +61,7 @@ def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]
     """Return people, the newest first, with `app_count`; all of them where `term` is empty."""
     found = User.objects.all()
     if term:
-        found = found.filter(pk__in=_people_called(term, with_email=with_email))
+        found = found.filter(pk__in=people_called(term, with_email=with_email))
     if standing == Standing.BANNED:
         found = found.filter(banned_at__isnull=False)
     elif standing == Standing.STAFF:
@@ -73,7 +77,7 @@ def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:
     return Coalesce(Subquery(mine.annotate(number=Count("pk")).values("number"), output_field=IntegerField()), 0)
 
 
-def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
+def people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
     """Return ids of people; every part of the union has an index. A name matches by prefix, the rest whole. The name
     may stand as `@ada`, or in the address of a profile."""
     path = term.partition("?")[0].partition("#")[0].rstrip("/")
@@ -170,7 +174,7 @@ class Event:
         ]
         return cls(
             created_at=event.created_at,
-            words=event.verb.replace(":", " ").replace("_", " ").capitalize(),
+            words=event.in_words,
             details=", ".join(values),
             actor=event.actor_name or "The system",
             is_staff=event.actor_kind == AuditEvent.ActorKind.STAFF,
@@ -235,7 +239,7 @@ def of_application(application: Application, now: datetime) -> AppRecord:
         user_count=application.approvals.count(),
         live_tokens=application.accesstoken_set.filter(expires__gt=now).count(),
         live_sessions=refresh_tokens.count(),
-        events=_events_of(application),
+        events=events_of(application),
     )
 
 
@@ -250,7 +254,7 @@ def of_person(person: User, now: datetime) -> PersonRecord:
         applications=list(person.applications.order_by("-created", "-pk")[:SHOWN_ROWS]),
         keys=[KeyRecord.of(key, now) for key in person.api_keys.order_by("-created_at", "-pk")[:SHOWN_ROWS]],
         requests=list(person.access_requests.select_related("key", "decided_by").in_turn()[:SHOWN_ROWS]),
-        events=_events_of(person),
+        events=events_of(person),
     )
 
 
@@ -263,6 +267,7 @@ def key_state(key: ApiKey, now: datetime) -> str:
     return "" if key.is_enabled else "Disabled"
 
 
-def _events_of(row: Model) -> list[Event]:
+def events_of(row: Model) -> list[Event]:
+    """Return what the audit trail has on the row, the newest first. 1 query."""
     events = AuditEvent.objects.filter(object_type=row._meta.label_lower, object_id=str(row.pk))
     return [Event.of(event) for event in events.order_by("-created_at", "-pk")[:SHOWN_EVENTS]]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,76 +14,45 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import second_factor, users
+from accounts import second_factor
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
-from accounts.staff_actions import CHANGE_KEY, KEY_ACTIONS, USER_ACTIONS, StaffAction
+from accounts.staff_actions import CHANGE_KEY, KEY_ACTIONS, USER_ACTIONS
 from dashboard import access
-from dashboard.forms import confirm
 from dashboard.models import AccessRequest
-from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
+from dashboard.staff import (
+    APPEALS,
+    APPLICATIONS,
+    DESK,
+    FILES,
+    PEOPLE,
+    QUEUE,
+    REPORTS,
+    acting,
+    actions,
+    cards,
+    queries,
+    report_queries,
+)
 from dashboard.staff.actions import DECIDE, REQUEST_ACTIONS
-from dashboard.staff.forms import ALL_STATES, AppSearch, PeopleSearch, QueueFilter, ReasonForm
-from infrastructure.requests.errors import sentences
+from dashboard.staff.forms import ALL_STATES, AppSearch, PeopleSearch, QueueFilter
+from infrastructure.requests import content_security
+from lookup.models import Asset
+from lookup.page import url_policy
+from lookup.staff_actions import PROFILE_ACTIONS, REMOVE_PICTURE
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
 from oidc_provider.staff_actions import APPLICATION_ACTIONS, SCOPE_ACTIONS, UNLOCK_SCOPES
 
-
-def _answer(
-    request: SignedInRequest,
-    listed: tuple[StaffAction, ...],
-    slug: str,
-    subject: Any,
-    *,
-    name: str,
-    back_url: str,
-    **options: str,
-) -> HttpResponse:
-    """Ask by GET, run by POST; what cannot be done now leads back with a message. 404 for a slug that no page of
-    `listed` has, 403 without the right."""
-    action = next((one for one in listed if one.page is not None and one.page.slug == slug), None)
-    if action is None or action.page is None:
-        raise Http404
-    if not access.may(request.user, action.permission):
-        raise PermissionDenied
-    try:
-        action.check(owners=[actions.owner_of(subject)], by=request.user)
-    except PermissionDenied as refused:
-        messages.error(request, sentences(refused))
-        return redirect(back_url)
-    page = action.page
-    if refusal := action.refusal(subject, **options):
-        messages.warning(request, refusal)
-        return redirect(back_url)
-    data = request.POST if request.method == "POST" else None
-    form = ReasonForm(data, hint=page.hint, is_required=action.needs_reason, presets=page.presets)
-    if not form.is_valid():
-        title, effects = page.title.format(name, **options), page.effects(subject, **options)
-        button = page.label.format(**options) or action.label
-        return confirm(request, title, effects, button, back_url=back_url, is_harmless=page.is_harmless, form=form)
-    try:
-        actions.perform(action, subject, by=request.user, reason=form.cleaned_data["reason"], **options)
-    except (ValidationError, PermissionDenied) as refused:
-        messages.error(request, sentences(refused))
-    else:
-        messages.success(request, page.done.format(name, **options))
-    return redirect(back_url)
-
-
-def _buttons(
-    request: SignedInRequest, listed: tuple[StaffAction, ...], subject: User | Application
-) -> list[StaffAction]:
-    """Return the actions with a page that the member of staff may run on the row now."""
-    return [
-        action
-        for action in listed
-        if action.page is not None
-        and access.may(request.user, action.permission)
-        and action.is_offered(subject)
-        and _has_authority(request, subject)
-    ]
+CARDS = (
+    (QUEUE, cards.requests),
+    (REPORTS, cards.reports),
+    (APPEALS, cards.appeals),
+    (APPLICATIONS, cards.applications),
+    (PEOPLE, cards.people),
+    (FILES, cards.files),
+)
 
 
 @access.signed_in
@@ -102,6 +69,15 @@ def second_factor_page(request: SignedInRequest) -> HttpResponse:
         return redirect(next_url if next_url != request.path else "admin:index")
     context = {"standing": standing, "query": urlencode({REDIRECT_FIELD_NAME: next_url})}
     return render(request, "dashboard/staff/second_factor.html", context)
+
+
+@access.for_staff(*DESK)
+@require_safe
+def desk(request: SignedInRequest) -> HttpResponse:
+    """Show what waits and what is new, of what the reader may open. At most 9 queries plus the session's."""
+    staff = request.user
+    shown = [card(staff) for permissions, card in CARDS if access.may(staff, *permissions)]
+    return render(request, "dashboard/staff/desk.html", {"cards": shown})
 
 
 QUEUE_PAGE_SIZE = 20
@@ -132,10 +108,11 @@ def queue(request: SignedInRequest) -> HttpResponse:
 def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
     asked = get_object_or_404(AccessRequest.objects.select_related("user", "key"), pk=pk)
     name = f"{asked.subject} for {asked.user}"
-    return _answer(request, REQUEST_ACTIONS, act, asked, name=name, back_url=reverse("staff_queue"))
+    return acting.answer(request, REQUEST_ACTIONS, act, asked, name=name, back_url=reverse("staff_queue"))
 
 
 PAGE_SIZE = 25
+PERSON_ACTIONS = (*USER_ACTIONS, *PROFILE_ACTIONS)
 
 
 @access.for_staff(*APPLICATIONS)
@@ -164,7 +141,7 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
     context = {
         "record": queries.of_application(found, timezone.now()),
         "logo_url": consent_page.logo_url(found),
-        "actions": _buttons(request, APPLICATION_ACTIONS, found),
+        "actions": acting.buttons(request, APPLICATION_ACTIONS, found),
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_admin": access.may(request.user, "oidc_provider.view_application", "oidc_provider.change_application"),
     }
@@ -176,7 +153,7 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
 def act_on_application(request: SignedInRequest, client_id: str, act: str) -> HttpResponse:
     found = _found(client_id)
     back_url = reverse("staff_application", args=[client_id])
-    return _answer(request, APPLICATION_ACTIONS, act, found, name=found.name, back_url=back_url)
+    return acting.answer(request, APPLICATION_ACTIONS, act, found, name=found.name, back_url=back_url)
 
 
 def _found(client_id: str) -> Application:
@@ -200,12 +177,14 @@ def people(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*PEOPLE)
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Show a person. 7 queries plus the session's."""
+    """Show a person. 8 queries plus the session's."""
     found = get_object_or_404(User, pk=pk)
-    staff, has_authority = request.user, _has_authority(request, found)
+    staff, has_authority = request.user, acting.has_authority(request, found)
     context = {
         "record": queries.of_person(found, timezone.now()),
-        "actions": _buttons(request, USER_ACTIONS, found),
+        "pictures": report_queries.pictures_of(found),
+        "may_remove": bool(acting.buttons(request, [REMOVE_PICTURE], found)),
+        "actions": acting.buttons(request, PERSON_ACTIONS, found),
         "needs_superuser": not has_authority,
         "sees_email": access.may(staff, actions.SEE_EMAIL),
         "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),
@@ -214,14 +193,27 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
         "may_see_applications": access.may(staff, *APPLICATIONS),
         "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
     }
-    return render(request, "dashboard/staff/person.html", context)
+    response = render(request, "dashboard/staff/person.html", context)
+    sources = url_policy.media_sources()
+    response.headers[content_security.HEADER] = content_security.header(images=sources, media=sources)
+    return response
 
 
 @access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
     found = get_object_or_404(User, pk=pk)
-    return _answer(request, USER_ACTIONS, act, found, name=found.username, back_url=reverse("staff_person", args=[pk]))
+    return acting.answer(
+        request, PERSON_ACTIONS, act, found, name=found.username, back_url=reverse("staff_person", args=[pk])
+    )
+
+
+@access.for_staff(*PEOPLE)
+@require_http_methods(["GET", "POST"])
+def remove_picture(request: SignedInRequest, pk: str, asset_id: str) -> HttpResponse:
+    asset = get_object_or_404(Asset.objects.select_related("owner"), owner=pk, pk=asset_id)
+    back_url = reverse("staff_person", args=[pk])
+    return acting.answer(request, (REMOVE_PICTURE,), "remove", asset, name=asset.owner.username, back_url=back_url)
 
 
 @access.for_staff(*PEOPLE)
@@ -231,7 +223,7 @@ def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> Htt
         raise Http404
     found = get_object_or_404(User, pk=pk)
     back_url = reverse("staff_person", args=[pk])
-    return _answer(request, SCOPE_ACTIONS, act, found, name=found.username, back_url=back_url, scope=scope)
+    return acting.answer(request, SCOPE_ACTIONS, act, found, name=found.username, back_url=back_url, scope=scope)
 
 
 @access.for_staff(*PEOPLE)
@@ -240,9 +232,7 @@ def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, 
     if permission not in Permission.values:
         raise Http404
     key = get_object_or_404(ApiKey.objects.select_related("owner"), owner=pk, prefix=prefix)
-    words = {"name": key.prefix, "back_url": reverse("staff_person", args=[pk])}
-    return _answer(request, KEY_ACTIONS, act, key, **words, permission=Permission(permission))
-
-
-def _has_authority(request: SignedInRequest, subject: Any) -> bool:
-    return users.has_authority(users.check_staff_action, [actions.owner_of(subject)], request.user)
+    name, back_url = key.prefix, reverse("staff_person", args=[pk])
+    return acting.answer(
+        request, KEY_ACTIONS, act, key, name=name, back_url=back_url, permission=Permission(permission)
+    )

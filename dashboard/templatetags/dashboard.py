@@ -44,12 +44,12 @@ MENU: dict[str, tuple[Entry, ...]] = {
 
 @register.simple_tag(takes_context=True)
 def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
-    """Return the groups of the menu: a title, empty for the first, and links. 1 query for staff who answer requests,
-    and one for their permissions."""
+    """Return the groups of the menu: a title, empty for the first, and links. For staff 1 query of their permissions,
+    and 1 for each count that they see."""
     user, path = context["user"], context["request"].path
     groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
     return [
-        (title, [navigation.link(entry, path) for entry in entries if _is_open(entry, user)])
+        (title, [navigation.link(entry, path, user) for entry in entries if _is_open(entry, user)])
         for title, entries in groups.items()
     ]
 

@@ -17,7 +17,7 @@ from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, columns, staff_of
 from lookup.documents import counters
 from lookup.models import Comment, CommentLike, Decision, FeedbackVote, Report
-from lookup.social import comments, feedback
+from lookup.social import cases, comments, feedback
 from lookup.staff_actions import REPORT_ACTIONS
 
 
@@ -190,8 +190,7 @@ class ReportAdmin(OperationsAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         """Hide reports about the staff member from them, since a report names its sender; superusers see all."""
         rows: QuerySet[Report] = super().get_queryset(request)
-        staff = staff_of(request)
-        return rows if staff.is_superuser else rows.exclude(user=staff).exclude(author=staff)
+        return rows & cases.seen_by(staff_of(request))
 
     @admin.display(description="What was reported")
     def excerpt(self, report: Report) -> str:

@@ -102,13 +102,13 @@ def is_open(*, user_id: str, comment: Comment | None, by: User, thing: Thing | N
 @transaction.atomic
 def dismiss(*, report: Report, by: User, reason: str) -> None:
     """Close the report without an effect. Raises ValidationError where it is decided already."""
-    _decide(_locked(report), Report.Outcome.DISMISSED, by=by, reason=reason)
+    decide(_locked(report), Report.Outcome.DISMISSED, by=by, reason=reason)
 
 
 @transaction.atomic
 def mark_handled(*, report: Report, by: User, reason: str) -> None:
     """Close the report after an action elsewhere, such as a ban. Raises ValidationError where it is decided already."""
-    _decide(_locked(report), Report.Outcome.HANDLED, by=by, reason=reason)
+    decide(_locked(report), Report.Outcome.HANDLED, by=by, reason=reason)
 
 
 @transaction.atomic
@@ -133,7 +133,7 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
         comments.delete(comment=comment, by=by, by_staff=True)
         audit.record("comment:deleted", by=by, on=report.user, comment=comment.pk, author=comment.author_id)
     for one in about:
-        _decide(one, Report.Outcome.DELETED, by=by, reason=reason)
+        decide(one, Report.Outcome.DELETED, by=by, reason=reason)
 
 
 @transaction.atomic
@@ -141,7 +141,7 @@ def close_taken_down(*, report: Report, by: User, reason: str) -> None:
     """Close every open report about a file, an album or a folder that is hidden from visitors now. The caller has
     locked it. Raises as `dismiss`."""
     for one in _locked_with(report, Q(kind=report.kind, thing=report.thing)):
-        _decide(one, Report.Outcome.TAKEN_DOWN, by=by, reason=reason)
+        decide(one, Report.Outcome.TAKEN_DOWN, by=by, reason=reason)
 
 
 def _locked_with(report: Report, same: Q) -> list[Report]:
@@ -158,7 +158,7 @@ def _locked(report: Report) -> Report:
     return found
 
 
-def _decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
+def decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
     """Decide the report. Raises PermissionDenied: it is about `by`, who is no superuser."""
     if by.pk in {report.user_id, report.author_id} and not by.is_superuser:
         raise PermissionDenied("You cannot decide a report about something of your own.")

@@ -79,7 +79,7 @@ def test_the_queue_says_how_many_wait_and_since_when(browser: Client, helper_wit
     assert panels(browser)["Requests to staff"] == "Requests to staff None waiting Open the queue"
     AccessRequestFactory(created_at=timezone.now() - timedelta(days=2))
     assert "Needs work 1 waiting Oldest 2 days ago" in panels(browser)["Requests to staff"]
-    assert 'href="/dashboard/staff/"' in browser.get("/admin/").content.decode()
+    assert 'href="/dashboard/staff/requests/"' in browser.get("/admin/").content.decode()
     looking = helper_with("dashboard.view_accessrequest").get("/admin/").content.decode()
     assert 'href="/admin/dashboard/accessrequest/?state=PENDING"' in looking
 
@@ -90,7 +90,7 @@ def test_open_reports_are_counted_with_the_oldest(browser: Client, helper_with: 
     ReportFactory(created_at=timezone.now() - timedelta(days=2))
     looking = helper_with("lookup.view_report")
     assert list(panels(looking).values()) == ["Reports Needs work 1 waiting Oldest 2 days ago Open reports"]
-    assert 'href="/admin/lookup/report/?state=open"' in looking.get("/admin/").content.decode()
+    assert 'href="/dashboard/staff/reports/"' in looking.get("/admin/").content.decode()
 
 
 def test_a_count_stops_at_its_bound(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:

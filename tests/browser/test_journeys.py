@@ -13,6 +13,7 @@ import requests
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import people
+from tests.browser.axe import problems_of
 from tests.browser.people import OPERATOR, USER, Site, at_a_browser
 from tests.journeys.browser import TIMEOUT
 
@@ -96,7 +97,7 @@ def test_a_key_is_asked_for_granted_by_staff_and_used(chrome: Browser, site: Sit
     assert _lookup(site, secret, person.username).status_code == 401
     with at_a_browser(chrome, site, scripts=scripts) as page:
         people.sign_in(page, site.account(OPERATOR))
-        page.goto("/dashboard/staff/")
+        page.goto("/dashboard/staff/requests/")
         page.get_by_role("link", name=f"Grant lookup:user for {person.username}").click()
         page.locator("textarea[name=reason]").fill("A sound plan.")
         page.get_by_role("button", name="Grant").click()
@@ -196,3 +197,37 @@ def _authorization_error(site: Site) -> str | None:
         return None
     error: str = json.loads(answer.content)["error"]
     return error
+
+
+@scripts_or_not
+def test_staff_decide_reports_one_after_the_other_by_keyboard(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        bad = [people.sign_up(page, site).username]
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        bad.append(people.sign_up(page, site).username)
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, site.account(USER))
+        for name in bad:
+            page.goto(f"/{name}")
+            page.get_by_role("link", name="Report this profile").click()
+            page.locator("input[name=reason][value=SPAM]").check()
+            page.get_by_role("button", name="Send report").click()
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, site.account(OPERATOR))
+        page.goto("/dashboard/staff/reports/")
+        first = page.get_by_role("link", name=f"Profile of {bad[0]}")
+        if scripts:
+            while not first.evaluate("(link) => link === document.activeElement"):
+                page.keyboard.press("n")
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("heading", level=1, name=bad[0])).to_be_visible()
+            page.keyboard.press("3")
+        else:
+            first.click()
+            page.get_by_role("link", name="Hide the profile").click()
+        page.locator("textarea[name=reason]").fill("It is advertising. 1 2 n")  # typed, not pressed
+        page.get_by_role("button", name="Hide the profile").click()
+        expect(page.get_by_role("heading", level=1, name=bad[1])).to_be_visible()
+        assert problems_of(page) == []
+    assert requests.get(f"{site.base_url}/{bad[0]}", timeout=TIMEOUT).status_code == 404
+    assert requests.get(f"{site.base_url}/{bad[1]}", timeout=TIMEOUT).status_code == 200

@@ -15,9 +15,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import bans, rate_limits, users
-from accounts.models import AuditEvent, User
+from accounts.models import AuditEvent, StaffNotice, User
 from infrastructure import limits
 from infrastructure.limits import Limit
+from lookup.editing import profiles, remedies
 from lookup.models import Comment, Report
 from lookup.social import comments, feedback, reports
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -371,3 +372,24 @@ def test_a_comment_is_reported_deleted_and_decided_at_once(ada: User, is_author_
     assert not Comment.objects.filter(pk=reply.pk).exists()
     assert not Report.objects.exclude(comment=None).exists()
     assert not is_author_deleted or not Report.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_hide_and_of_one_who_publishes_at_once_the_profile_is_hidden_once() -> None:
+    ada, boss = UserFactory(), StaffFactory()
+    profiles.set_public_access(user=ada, is_public=False, by=ada)
+
+    def act(number: int) -> bool:
+        try:
+            if number:
+                remedies.hide(user=ada, by=boss, reason="Why")
+            else:
+                profiles.set_public_access(user=ada, is_public=True, by=ada)
+        except ValidationError:
+            return False
+        return True
+
+    assert together(3, act)[1:].count(True) == 1
+    ada.refresh_from_db()
+    assert (ada.public_api_access, ada.is_hidden) == (False, True)
+    assert StaffNotice.objects.count() == AuditEvent.objects.filter(verb="profile:hidden").count() == 1

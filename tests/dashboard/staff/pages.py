@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,12 @@ from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFac
 from tests.factories.oidc_provider import ApplicationFactory, SuspendedApplicationFactory
 from tests.support.browser import Browser
 
-QUEUE = "/dashboard/staff/"
-APPS = "/dashboard/staff/apps/"
-PEOPLE = "/dashboard/staff/people/"
+DESK = "/dashboard/staff/"
+QUEUE = f"{DESK}requests/"
+REPORTS = f"{DESK}reports/"
+FILES = f"{DESK}files/"
+APPS = f"{DESK}apps/"
+PEOPLE = f"{DESK}people/"
 
 
 def app_page(app: Application) -> str:
@@ -66,6 +70,10 @@ def _on_person(name: str, right: str, verb: str, make: Callable[..., Any]) -> Ac
     )
 
 
+def _on_profile(name: str, verb: str, make: Callable[..., Any]) -> Act:
+    return dataclasses.replace(_on_person(name, "hide", "", make), verb=f"profile:{verb}")
+
+
 def _on_key(name: str, verb: str, permission: str) -> Act:
     return Act(
         f"{name}-permission",
@@ -85,7 +93,7 @@ def _on_request(name: str, verb: str, make: Callable[..., Any]) -> Act:
         f"access_request:{verb}",
         make=lambda **fields: make(user=UserFactory(username="Ada", **fields)),
         page=lambda asked: QUEUE,
-        path=lambda asked: f"{QUEUE}requests/{asked.pk}/{name}/",
+        path=lambda asked: f"{QUEUE}{asked.pk}/{name}/",
         owner=lambda asked: asked.user,
     )
 
@@ -96,6 +104,10 @@ def _person(**fields: Any) -> User:
 
 def _banned(**fields: Any) -> User:
     return _person(is_active=False, banned_at="2026-01-01T00:00:00Z", **fields)
+
+
+def _hidden(**fields: Any) -> User:
+    return _person(hidden_at="2026-01-01T00:00:00Z", public_api_access=False, **fields)
 
 
 def _unlocked(**fields: Any) -> User:
@@ -113,6 +125,9 @@ ACTS = [
     _on_app("unverify", "verify", "unverified", _app_of(ApplicationFactory, is_verified=True)),
     _on_person("ban", "ban", "banned", _person),
     _on_person("lift", "ban", "ban_lifted", _banned),
+    _on_person("warn", "warn", "warned", _person),
+    _on_profile("hide", "hidden", _person),
+    _on_profile("show", "shown_again", _hidden),
     _on_person("scopes/email/unlock", "unlock_scopes", "scope_unlocked", _person),
     _on_person("scopes/email/relock", "unlock_scopes", "scope_relocked", _unlocked),
     _on_key("grant", "granted", "lookup:user"),

@@ -17,13 +17,16 @@ from django.utils import timezone
 from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.staff import queries as staff_queries
+from lookup.models import Report
 from oidc_provider.applications import applications
 from oidc_provider.models import Application
 from tests.admin.test_pages import access_token
 from tests.dashboard.signing_in import browser_of
-from tests.dashboard.staff.pages import PEOPLE, QUEUE, app_page, cost_of, person_page
+from tests.dashboard.staff.pages import APPS, DESK, FILES, PEOPLE, QUEUE, REPORTS, app_page, cost_of, person_page
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
+from tests.factories.imagehost import FileFactory
+from tests.factories.lookup import ReportFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.oidc_provider.protocol import authorize, place_of
 from tests.pages.markup import problems_of
@@ -91,14 +94,14 @@ def test_the_queue_is_filtered_and_decided_requests_are_its_history(staff: Brows
     AccessRequestFactory(user=UserFactory(username="Late"), created_at=now)
     AccessRequestFactory(user=UserFactory(username="Early"), created_at=now - timedelta(days=1))
     PermissionRequestFactory(user=UserFactory(username="Key"), created_at=now - timedelta(hours=1))
-    DeniedRequestFactory(user=UserFactory(username="Denied"), decided_by=UserFactory(username="Judge"))
+    request = DeniedRequestFactory(user=UserFactory(username="Denied"), decided_by=UserFactory(username="Judge"))
     waiting = [f"{what} Waits for staff" for what in ("email for Early", "lookup:user for Key", "email for Late")]
     assert headings(staff.open(QUEUE)) == waiting
     assert headings(staff.open(f"{QUEUE}?state=nonsense&kind=nonsense")) == waiting
     assert headings(staff.open(f"{QUEUE}?kind=PERMISSION")) == [waiting[1]]
     assert headings(staff.open(f"{QUEUE}?state=DENIED")) == ["email for Denied Denied"]
     assert "by Judge Tell us who you are first." in staff.text
-    assert "/requests/" not in staff.response.content.decode()
+    assert f"/requests/{request.pk}/" not in staff.response.content.decode()
     assert headings(staff.open(f"{QUEUE}?state=ALL")) == [*waiting, "email for Denied Denied"]
     assert problems_of(staff.response) == []
 
@@ -129,17 +132,17 @@ def test_the_queue_costs_the_same_for_one_request_and_for_ten(staff: Browser) ->
 
 
 def test_who_may_only_look_sees_no_button(sign_in: SignIn) -> None:
-    AccessRequestFactory()
+    asked = AccessRequestFactory()
     browser = sign_in("dashboard.view_accessrequest").open(QUEUE)
     assert len(headings(browser)) == 1
-    assert "/requests/" not in browser.response.content.decode()
+    assert f"/requests/{asked.pk}/" not in browser.response.content.decode()
     assert "/staff/people/" not in browser.response.content.decode()
 
 
 def test_staff_pages_are_closed_to_others(sign_in: SignIn) -> None:
     stranger = sign_in("dashboard.decide_accessrequest", "accounts.ban_user", is_staff=False).client
     without_right, superuser = sign_in().client, sign_in(superuser=True).client
-    for path in (QUEUE, f"{QUEUE}apps/", f"{QUEUE}people/"):
+    for path in (DESK, QUEUE, REPORTS, f"{DESK}appeals/", APPS, PEOPLE, FILES):
         assert stranger.get(path).status_code == 403
         assert without_right.get(path).status_code == 403
         assert superuser.post(path).status_code in {403, 405}
@@ -149,16 +152,24 @@ def test_the_menu_shows_staff_what_they_may_open_and_how_many_wait(sign_in: Sign
     AccessRequestFactory()
     PermissionRequestFactory()
     DeniedRequestFactory()
-    links = {"Requests 2 waiting": QUEUE, "Find apps": f"{QUEUE}apps/", "Find people": f"{QUEUE}people/"}
+    ReportFactory.create_batch(2, comment=None, user=(bad := UserFactory()))
+    own = {"Desk": DESK}
+    reports = {"Reports 1 waiting": REPORTS, "Appeals": f"{DESK}appeals/"}
+    finders = {"Find apps": APPS, "Find people": PEOPLE, "Find files": FILES}
 
     def shown(browser: Browser) -> dict[str, str]:
         found = browser.open("/dashboard/").page.xpath("//a[starts-with(@href, '/dashboard/staff/')]")
         return {" ".join(link.text_content().split()): link.get("href") for link in found}
 
-    assert shown(sign_in(superuser=True)) == links
-    assert shown(sign_in("dashboard.decide_accessrequest")) == {"Requests 2 waiting": QUEUE}
-    assert shown(sign_in("oidc_provider.suspend_application")) == {"Find apps": f"{QUEUE}apps/"}
-    assert shown(sign_in("accounts.ban_user")) == {"Find people": f"{QUEUE}people/"}
+    assert shown(sign_in(superuser=True)) == {**own, "Requests 2 waiting": QUEUE, **reports, **finders}
+    assert shown(sign_in("dashboard.decide_accessrequest")) == {**own, "Requests 2 waiting": QUEUE}
+    assert shown(sign_in("oidc_provider.suspend_application")) == {**own, "Find apps": APPS}
+    assert shown(sign_in("accounts.ban_user")) == {**own, "Find people": PEOPLE}
+    assert shown(sign_in("imagehost.quarantine_file")) == {**own, "Find files": FILES}
+    moderator = sign_in("lookup.decide_report")
+    assert shown(moderator) == {**own, **reports}
+    Report.objects.filter(user=bad).update(user=moderator.user())
+    assert shown(moderator) == {**own, "Reports": REPORTS, "Appeals": f"{DESK}appeals/"}  # not one about themselves
     assert shown(sign_in()) == {}
     assert shown(sign_in(is_staff=False)) == {}
 
@@ -172,6 +183,37 @@ def test_the_count_in_the_menu_costs_one_query_and_only_those_who_answer(
         with CaptureQueriesContext(connection) as queries:
             browser.open(page)
         assert len([query for query in queries if "dashboard_accessrequest" in query["sql"]]) == expected
+
+
+def test_the_desk_shows_what_waits_and_what_is_new_to_those_who_may_open_it(sign_in: SignIn) -> None:
+    asked = AccessRequestFactory(user=UserFactory(username="Ada"))
+    report = ReportFactory(comment=None, user=UserFactory(username="Bob"))
+    app = ApplicationFactory(name="Notes")
+    everything = sign_in(superuser=True).open(DESK)
+    assert problems_of(everything.response) == []
+    titles = ["Requests 1 waiting", "Reports 1 waiting", "Appeals", "Newest apps", "Newest people", "Newest files"]
+    assert headings(everything) == titles
+    page = everything.response.content.decode()
+    for words in (f"{asked.subject} for Ada", "Profile of Bob", "Notes", f"{REPORTS}{report.pk}/", app_page(app)):
+        assert words in page
+    assert headings(sign_in("lookup.decide_report").open(DESK)) == titles[1:3]
+    assert headings(sign_in("accounts.ban_user").open(DESK)) == ["Newest people"]
+    assert sign_in().client.get(DESK).status_code == 403
+
+
+@pytest.mark.embedded
+def test_the_desk_costs_the_same_for_one_row_of_each_kind_and_for_five(staff: Browser) -> None:
+    def add() -> None:
+        AccessRequestFactory()
+        ReportFactory(comment=None, user=UserFactory())
+        ApplicationFactory()
+        FileFactory()
+
+    add()
+    before = (cost_of(staff, DESK), cost_of(staff, DESK))[1]
+    for _ in range(4):
+        add()
+    assert cost_of(staff, DESK) == before
 
 
 PAGE = "/admin/dashboard/accessrequest/"

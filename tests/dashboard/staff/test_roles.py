@@ -121,7 +121,17 @@ def test_the_auditor_changes_nothing_and_the_document_has_the_same_table(made: N
             ["/dashboard/staff/", "/dashboard/staff/people/", "/admin/accounts/user/"],
             ["auditevent", "group"],
         ),
-        ("Moderator", ["/dashboard/staff/people/", "/admin/lookup/comment/", "/admin/imagehost/file/"], ["apikey"]),
+        (
+            "Moderator",
+            [
+                "/dashboard/staff/reports/",
+                "/dashboard/staff/files/",
+                "/dashboard/staff/people/",
+                "/admin/lookup/comment/",
+                "/admin/imagehost/file/",
+            ],
+            ["apikey"],
+        ),
         ("App reviewer", ["/dashboard/staff/", "/dashboard/staff/apps/"], ["apikey", "auditevent"]),
         ("Operator", ["/dashboard/staff/", "/admin/accounts/apikey/", "/admin/accounts/auditevent/"], ["group"]),
         ("Auditor", ["/admin/accounts/auditevent/", "/admin/accounts/jobrun/"], ["user", "apikey", "group"]),

@@ -1,0 +1,87 @@
+"""What staff do about a report: the actions that fit the reported thing. Each decides every report about the thing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import users
+from accounts.models import User
+from accounts.staff_actions import USER_ACTIONS, ConfirmationPage, StaffAction
+from dashboard.staff import actions
+from imagehost.staff_actions import REPORT_ACTIONS
+from lookup.models import Asset, Report
+from lookup.social import cases
+from lookup.staff_actions import PROFILE_ACTIONS, REMOVE_PICTURE
+
+DECIDED = "This report is decided already."
+
+
+def _named(listed: tuple[StaffAction, ...], *names: str) -> tuple[StaffAction, ...]:
+    return tuple(action for action in listed if action.name in names)
+
+
+_ON_PROFILE = _named(PROFILE_ACTIONS, "hide_profile")
+_ON_PERSON = _named(USER_ACTIONS, "warn", "ban")
+
+
+def fitting(report: Report) -> tuple[StaffAction, ...]:
+    """Return the actions on this report as rows that take the report: those on the thing, then those on the person."""
+    on_thing = _ON_PROFILE if is_about_profile(report) else ()
+    accused = cases.accused_of(report)
+    return (
+        *(_decision(action) for action in REPORT_ACTIONS),
+        *(_remedy(action, accused) for action in (*on_thing, *_ON_PERSON)),
+    )
+
+
+def removal(asset: Asset) -> StaffAction:
+    """Return the removal of a picture of the reported profile as a row that takes the report."""
+    return _remedy(REMOVE_PICTURE, asset)
+
+
+def is_about_profile(report: Report) -> bool:
+    """Return whether a profile is reported. The release before `kind` wrote comments without it."""
+    return report.kind == Report.Kind.PROFILE and not report.comment_text
+
+
+def _decision(action: StaffAction) -> StaffAction:
+    """Return an action on one report as one that closes all about the same thing."""
+    outcome = Report.Outcome.DISMISSED if action.name == "dismiss" else Report.Outcome.HANDLED
+
+    @transaction.atomic
+    def run(report: Report, *, by: User, reason: str) -> None:
+        action.run(report, by=by, reason=reason)
+        cases.close(cases.same_thing(report), outcome, by=by, reason=reason)
+
+    return dataclasses.replace(action, run=run)
+
+
+def _remedy(action: StaffAction, subject: User | Asset) -> StaffAction:
+    """Return an action on `subject` as one that closes all reports about the thing, and by a ban all about the
+    person."""
+
+    @transaction.atomic
+    def run(report: Report, *, by: User, reason: str) -> None:
+        users.lock(cases.accused_of(report).pk)  # before reports, in the order of a deletion of the account
+        if not cases.close(cases.same_thing(report), Report.Outcome.HANDLED, by=by, reason=reason):
+            raise ValidationError(DECIDED)
+        actions.perform(action, subject, by=by, reason=reason)
+        if action.name == "ban":
+            cases.close(cases.against(cases.accused_of(report)), Report.Outcome.HANDLED, by=by, reason=reason)
+
+    return dataclasses.replace(action, run=run, page=action.page and _page(action.page, subject))
+
+
+def _page(page: ConfirmationPage, subject: User | Asset) -> ConfirmationPage:
+    """Return the words of the action's page for the report."""
+
+    def refusal(report: Report) -> str:
+        return DECIDED if report.decided_at else page.refusal(subject)
+
+    def effects(_: Report) -> list[str]:
+        return [*page.effects(subject), "Every open report about this is closed."]
+
+    return dataclasses.replace(page, effects=effects, refusal=refusal)
