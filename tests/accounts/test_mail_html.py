@@ -18,6 +18,7 @@ from django.test import RequestFactory, TestCase
 
 from accounts import mail, notifications
 from accounts.models import User
+from lookup.models import Decision
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.pages.markup import parsed
 
@@ -37,12 +38,16 @@ STOCK_MAILS = sorted(
     str(path.relative_to(STOCK)).removesuffix("_subject.txt") for path in STOCK.glob("*/email/*_subject.txt")
 )
 KEY = ApiKeyFactory.build(name=HOSTILE, prefix="hk_12345678", expires_at=AT)
+DECISION = Decision(
+    pk=1, kind="FILE", title=HOSTILE, reason="SPAM", words=f"{HOSTILE}\n\n{settings.BASE_URL}/evil", decided_at=AT
+)
 LETTERS: dict[str, dict[str, Any]] = {
     "access_request": {
         "request": SimpleNamespace(
             subject="email", state="DENIED", get_state_display="Denied", answer=f"{HOSTILE}\n\n{settings.BASE_URL}/evil"
         )
     },
+    "appeal_refused": {"decision": DECISION, "kind": "file"},
     "deletion_asked": {"deletion": SimpleNamespace(due_at=AT)},
     "deletion_stopped": {},
     "key_ends": {"key": KEY},
@@ -51,7 +56,9 @@ LETTERS: dict[str, dict[str, Any]] = {
     "renamed": {"old_username": HOSTILE, "is_kept": True},
     "reserved_name": {"old": "favicon.ico", "new": "favicon.ico-", "is_username": True},
     "second_factor_reset": {"is_staff": True},
+    "restored": {"decision": DECISION, "kind": "file", "is_appeal": True, "is_kept": True, "words": DECISION.words},
     "secret_reset": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
+    "taken_down": {"decision": DECISION, "kind": "file", "max_appeal": 1000},
 }
 
 
