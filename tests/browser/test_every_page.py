@@ -153,7 +153,8 @@ def test_a_profile_in_hebrew_is_laid_out_from_the_right(chrome: Browser, site: S
         page.goto(f"/{person.username}")
         picture = page.locator(".identity-card .initial").bounding_box()
         name = page.locator(".identity-card__name > span").first.bounding_box()
-        assert picture is not None and name is not None
+        assert picture is not None
+        assert name is not None
         assert picture["x"] > name["x"] + name["width"] > picture["x"] - 64
         assert problems_of(page) == []
 
