@@ -71,21 +71,30 @@ def _rows(entries: Iterable[Entry], held: list[Link], profile: Profile) -> tuple
     notes: list[Problem] = []
     for entry in entries:
         row = Link(profile=profile, url=with_scheme(entry.url[: MAX_URL_LENGTH + 1]))
-        problem = _problem(row)
-        if not problem and (key := _key(row.url)) in there | added:
-            problem = _HELD if key in there else _TWICE
-        if not problem and len(held) + len(rows) >= registry.LINKS.limit:
+        key = _key(row.url)
+        if problem := _problem(row):
+            pass
+        elif key in there:
+            problem = _HELD
+        elif key in added:
+            problem = _TWICE
+        elif len(held) + len(rows) >= registry.LINKS.limit:
             problem = f"Your list is full: a profile has at most {registry.LINKS.limit} links."
-        if problem:
-            notes.append((entry.place, f"{_short(entry.url or entry.title)}: {problem}"))
+        else:
+            _name(row, entry.title)
+            rows.append(row)
+            added.add(key)
             continue
-        known = platforms.of_address(row.url)
-        if known:
-            row.platform_id, row.platform_type = known.platform_id, known.platform_type
-        row.title = _title(entry.title) or _title(known.title if known else _host_of(row.url))
-        added.add(_key(row.url))
-        rows.append(row)
+        notes.append((entry.place, f"{_short(entry.url or entry.title)}: {problem}"))
     return rows, notes
+
+
+def _name(row: Link, title: str) -> None:
+    """Write the title and, of a known address, the platform; without a title, what the address says."""
+    known = platforms.of_address(row.url)
+    if known:
+        row.platform_id, row.platform_type = known.platform_id, known.platform_type
+    row.title = _title(title) or _title(known.title if known else _host_of(row.url))
 
 
 def _problem(row: Link) -> str:

@@ -88,6 +88,7 @@ OWN = (
     "/dashboard/",
     "/dashboard/profile/",
     "/dashboard/profile/links/",
+    "/dashboard/profile/media/",
     "/dashboard/profile/appearance/",
     "/dashboard/imagehost/",
     "/dashboard/imagehost/rules/",

@@ -11,14 +11,15 @@ import pytest
 from accounts import users
 from accounts.models import Name, UidCounter, User
 from infrastructure import worker_processes
-from lookup.documents import document_checks
+from lookup.documents import document_checks, registry
 from lookup.models import Badge
 from lookup.shapes.strict_fields import Problem
-from lookup.transfer import importing
+from lookup.transfer import importing, own_links
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.importing import Outcome
 from lookup.transfer.reading import Line
 from tests.factories.accounts import AliasFactory, UserFactory
+from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup import transfer_files
 from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import SECOND, USER, line, second, text_of
@@ -127,3 +128,22 @@ def test_lines_that_another_process_reads_come_in_order(monkeypatch: pytest.Monk
 @pytest.mark.django_db
 def test_no_process_is_forked_within_a_transaction() -> None:
     assert not worker_processes.may_fork()
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_links_that_are_confirmed_several_times_at_once_are_added_once() -> None:
+    user = UserFactory.create()
+    profile = main_profile(user)
+    LinkFactory.create_batch(registry.LINKS.limit - 3, profile=profile)
+    file = b"one.example\ntwo.example\n"
+    digest = own_links.look(profile=profile, file=file).changes.digest
+
+    def act(_: int) -> bool:
+        return own_links.add(profile=profile, file=file, digest=digest, by=user).is_written
+
+    assert sorted(together(3, act)) == [False, False, True]
+    rows = registry.LINKS.rows_of(profile.pk)
+    assert [row.url for row in rows[-2:]] == ["https://one.example", "https://two.example"]
+    assert len(rows) == registry.LINKS.limit - 1
+    assert list(document_checks.differences()) == []
