@@ -135,7 +135,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return proved is not None and proved.pk == user.pk
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return request_context.address_of(request.META) or ""
+        """Return the address; of IPv6 the first one of its /64, since sessions are written with an address."""
+        return (request_context.address_of(request.META) or "").partition("/")[0]
 
 
 def _login_of(credentials: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from allauth.usersessions.models import UserSession
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
@@ -144,6 +145,12 @@ def test_wrong_passwords_from_one_network_are_counted_together() -> None:
         ]
         assert errors == [[WRONG]] * 10 + [["Too many failed sign-ins. Try again later."]]
     assert sign_in("nobody", browser=Browser(REMOTE_ADDR="2001:db8:0:1::1")).errors() == [WRONG]
+
+
+def test_a_session_over_ipv6_has_the_first_address_of_its_network() -> None:
+    user = UserFactory(username="Ada")
+    assert sign_in("Ada", browser=Browser(REMOTE_ADDR="2001:db8::5:17")).user() == user
+    assert list(UserSession.objects.values_list("user", "ip")) == [(user.pk, "2001:db8::")]
 
 
 def test_behind_an_edge_proxy_the_address_that_it_names_is_counted(settings: Settings) -> None:
