@@ -12,6 +12,7 @@ from allauth.account import signals
 from allauth.account.authentication import get_authentication_records
 from allauth.account.models import EmailAddress
 from allauth.mfa import signals as mfa_signals
+from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
@@ -62,6 +63,21 @@ def find_user(credentials: dict[str, Any]) -> User | None:
     address = EmailAddress.objects.filter(email=str(credentials.get("email", "")).lower()).select_related("user")
     found = address.order_by("-verified", "pk").first()
     return found.user if found is not None else None
+
+
+@transaction.atomic
+def remove_lost_passkeys(user: User) -> None:
+    """Delete the passkeys of a user without a password who has just chosen one by a mailed link: they count as lost,
+    and a sign-in with the password would ask for them. Staff keep theirs, which another operator can remove.
+
+    Recovery codes go with the last factor. At most 1 query and 2 for each passkey, and 2 more.
+    """
+    if user.is_staff:
+        return
+    for passkey in Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN).order_by("pk"):
+        passkey.delete()
+        audit.record("user:authenticator_removed", by=user, on=user, type=passkey.type, by_mail=True)
+    delete_dangling_recovery_codes(user)
 
 
 class SessionsAdapter(DefaultUserSessionsAdapter):

@@ -22,6 +22,8 @@ from accounts.models import User
 
 # Recovery codes are issued with one of these, and replace it at a login.
 FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+LAST_FACTOR = "Staff need a second factor. Add another one before you remove this one."
+LAST_PASSKEY = "Your account has no password. Set one, or add another passkey, before you remove this one."
 SET_UP_BY = "second_factor_set_up_by"  # session key: the user who set one up in this session, which proves it
 
 
@@ -71,14 +73,23 @@ def note_set_up(request: HttpRequest, user: User) -> None:
         user.save(update_fields=["second_factor_grace_from"])
 
 
-def may_remove(authenticator: Authenticator) -> bool:
-    """Return whether the owner may remove it: staff keep the last one. At most 1 query besides the owner."""
-    if not (settings.STAFF_SECOND_FACTOR and authenticator.user.is_staff):
-        return True
-    if authenticator.type not in FACTORS:
-        return True
-    remaining = Authenticator.objects.filter(user=authenticator.user, type__in=FACTORS).exclude(pk=authenticator.pk)
-    return bool(remaining.exists())
+def reason_to_keep(authenticator: Authenticator) -> str:
+    """Return why the owner may not remove it; empty where they may. Staff keep the last one, and an account without a
+    password the last passkey. At most 1 query besides the owner."""
+    user = authenticator.user
+    is_staff_factor = settings.STAFF_SECOND_FACTOR and user.is_staff and authenticator.type in FACTORS
+    is_way_in = authenticator.type == Authenticator.Type.WEBAUTHN and not user.has_usable_password()
+    if not (is_staff_factor or is_way_in):
+        return ""
+    remaining = Authenticator.objects.filter(user=user, type__in=FACTORS).exclude(pk=authenticator.pk)
+    if is_way_in and not any(_may_sign_in(each) for each in remaining):
+        return LAST_PASSKEY
+    return LAST_FACTOR if is_staff_factor and not remaining else ""
+
+
+def _may_sign_in(authenticator: Authenticator) -> bool:
+    """Return whether it signs in by itself. Some browsers do not say whether a key does."""
+    return authenticator.type == Authenticator.Type.WEBAUTHN and authenticator.wrap().is_passwordless is not False
 
 
 def has_any(user: User) -> bool:

@@ -1,19 +1,22 @@
-"""What we change in allauth's pages of second factors and passkeys: staff keep their last second factor, passkey
+"""What we change in allauth's pages of second factors and passkeys: people keep the last one that they need, passkey
 forms answer any input with a validation error, and a visitor who may sign in with a passkey stores no session."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.decorators import reauthentication_required
+from allauth.account.views import PasswordSetView
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added
 from allauth.mfa.webauthn import forms as stock
 from allauth.mfa.webauthn.internal import auth
-from allauth.mfa.webauthn.views import LoginWebAuthnView, RemoveWebAuthnView
+from allauth.mfa.webauthn.views import LoginWebAuthnView, RemoveWebAuthnView, SignupWebAuthnView
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
@@ -27,8 +30,6 @@ from accounts.models import User
 from infrastructure import limits
 from infrastructure.hashing import digest
 
-LAST_ONE = "Staff need a second factor. Add another one before you remove this one."
-
 
 class MFAAdapter(DefaultMFAAdapter):
     """Staff keep their last second factor."""
@@ -36,14 +37,14 @@ class MFAAdapter(DefaultMFAAdapter):
     error_messages = {
         **DefaultMFAAdapter.error_messages,
         "add_email_blocked": "Remove your second factor before you add an email address.",
-        "cannot_delete_authenticator": LAST_ONE,
+        "cannot_delete_authenticator": second_factor.LAST_FACTOR,
         "cannot_generate_recovery_codes": "Add a passkey or an authenticator app before you make recovery codes.",
         "incorrect_code": "This code is wrong.",
         "unverified_email": "Confirm your email address before you add a second factor.",
     }
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        return second_factor.may_remove(authenticator)
+        return not second_factor.reason_to_keep(authenticator)
 
     def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
         """Return the name that the form for a new key begins with."""
@@ -55,8 +56,8 @@ class RemoveKeyView(RemoveWebAuthnView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """`args`, `kwargs`: of the URL."""
-        if request.user.is_authenticated and not second_factor.may_remove(self.get_object()):
-            messages.error(request, LAST_ONE)
+        if request.user.is_authenticated and (reason := second_factor.reason_to_keep(self.get_object())):
+            messages.error(request, reason)
             return redirect("mfa_list_webauthn")
         response: HttpResponse = super().dispatch(request, *args, **kwargs)
         return response
@@ -114,6 +115,19 @@ class PasskeyLoginView(LoginWebAuthnView):
 login_with_passkey = PasskeyLoginView.as_view()
 
 
+@method_decorator(never_cache, name="dispatch")
+class PasskeySignupView(SignupWebAuthnView):
+    """The last step of a sign-up by passkey, behind the code for the address. Its page names the waiting app."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "next_path": self._login_stage.login.redirect_url}
+
+
+sign_up_with_passkey = PasskeySignupView.as_view()
+# allauth's asks for no reauthentication, as there is no old password: a passkey can be asked for.
+set_password = login_required(reauthentication_required(PasswordSetView.as_view()))
+
+
 @receiver(authenticator_added, dispatch_uid="accounts.second_factor_pages.note_set_up")
 def note_set_up(request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
     """`kwargs`: what allauth sends besides."""
@@ -149,6 +163,10 @@ class AuthenticateForm(stock.AuthenticateWebAuthnForm):
 
 
 class LoginForm(stock.LoginWebAuthnForm):
+    credential = CredentialField()
+
+
+class SignupForm(stock.SignupWebAuthnForm):
     credential = CredentialField()
 
 

@@ -221,6 +221,17 @@ def set_display_name(*, user: User, name: str, by: User | None) -> User:
 
 
 @transaction.atomic
+def set_new_browser_mails(*, user: User, are_sent: bool, by: User | None) -> None:
+    """Set whether the user gets an email about a sign-in from a new browser."""
+    check_may_act_for(owner=user, by=by)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if user.mails_new_browsers != are_sent:
+        user.mails_new_browsers = are_sent
+        user.save(update_fields=["mails_new_browsers"])
+        audit.record("user:changed", by=by, on=user, changed=["mails_new_browsers"], are_sent=are_sent)
+
+
+@transaction.atomic
 def reset_password(*, user: User, by: User | None, reason: str = "") -> str:
     """Replace the password by a random one, end every session, and return the new one to be shown once."""
     check_authority(user=user, by=by)
@@ -250,9 +261,9 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
 
 
 @transaction.atomic
-def end_session(*, session: UserSession, by: User | None) -> None:
-    """Sign this one browser out."""
-    audit.record("user:session_ended", by=by, on=session.user)
+def end_session(*, session: UserSession, by: User | None, **data: Any) -> None:
+    """Sign this one browser out. `data`: more for the event."""
+    audit.record("user:session_ended", by=by, on=session.user, **data)
     session.end()
 
 

@@ -217,7 +217,7 @@ ACCOUNT_FORMS = {
 }
 # Wrong passwords for a name: 5 in five minutes from one network or known device (allauth's `login_failed`), and
 # from all other devices together so many that one network, which may make 60 an hour, locks the name only for itself.
-ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "300/h/key"}
+ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "300/h/key", "end_new_session": "20/m/ip"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_USERNAME_VALIDATORS = "accounts.sign_up.account_adapter.username_validators"
@@ -233,12 +233,14 @@ ACCOUNT_SESSION_REMEMBER = True
 MFA_ADAPTER = "accounts.second_factor_pages.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_PASSKEY_SIGNUP_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_FORMS = {
     "add_webauthn": "accounts.second_factor_pages.AddForm",
     "authenticate_webauthn": "accounts.second_factor_pages.AuthenticateForm",
     "login_webauthn": "accounts.second_factor_pages.LoginForm",
     "reauthenticate_webauthn": "accounts.second_factor_pages.ReauthenticateForm",
+    "signup_webauthn": "accounts.second_factor_pages.SignupForm",
 }
 MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "accounts.linking.social_adapter.SocialAccountAdapter"
@@ -252,6 +254,7 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
 if not RATE_LIMITS_ENABLED:
     ACCOUNT_RATE_LIMITS = False
     MFA_RATE_LIMITS = False
+COUNTRY_DATABASE = env.text("COUNTRY_DATABASE", "")  # a file in MaxMind's format; emails about new browsers name it
 AUDIT_RETENTION = timedelta(days=env.integer("AUDIT_RETENTION_DAYS", 0, at_least=0, at_most=36_500))  # 0: for ever
 STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not EMBEDDED)
 STAFF_SECOND_FACTOR_GRACE = timedelta(days=env.integer("STAFF_SECOND_FACTOR_GRACE_DAYS", 7, at_least=0, at_most=365))

@@ -34,6 +34,7 @@ urlpatterns = [
     path("", include("imagehost.urls")),
     path("", include("presence.urls")),
     path("accounts/signup/", SignupView.as_view(), name="account_signup"),
+    path("accounts/signup/passkey/", SignupView.as_view(by_passkey=True), name="account_signup_by_passkey"),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

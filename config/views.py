@@ -24,7 +24,10 @@ from infrastructure.requests.request_context import Request
 from oidc_provider import discovery, endpoints
 from oidc_provider.errors import ProtocolError, TemporarilyUnavailable
 
-ENTRANCES = {"account_login", "account_signup", "account_reauthenticate", "mfa_authenticate", "mfa_login_webauthn"}
+ENTRANCES = {
+    *("account_login", "account_signup", "account_signup_by_passkey", "account_reauthenticate"),
+    *("mfa_authenticate", "mfa_login_webauthn", "mfa_signup_webauthn", "mfa_reauthenticate_webauthn"),
+}
 CODE_PAGE = "account_email_verification_sent"  # of sign-ups; signed-in people confirm further addresses there
 
 

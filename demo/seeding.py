@@ -134,6 +134,7 @@ def _account(person: Person, known: Entry, make: Callable[[str], User]) -> Entry
     if user is None:
         password = users.new_password()
         user = make(password)
+        users.set_new_browser_mails(user=user, are_sent=False, by=None)  # their addresses are invented
     else:
         password = users.reset_password(user=user, by=None, reason=FILE_WAS_LOST)
     return {"username": user.username, "password": password, "email": user.email, "id": user.pk, "uid": user.uid}

@@ -13,7 +13,7 @@ KINDS = [("WARNING", "Warning"), ("PICTURE", "Picture removed"), ("HIDDEN", "Pro
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0003_room_for_uses")]
+    dependencies = [("accounts", "0004_mails_new_browsers")]
     operations = [
         migrations.AlterModelOptions(
             name="user",

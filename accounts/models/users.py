@@ -130,6 +130,12 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
         editable=False,
         help_text="When staff hid the profile: it is private until staff show it again. Empty: they did not.",
     )
+    mails_new_browsers = models.BooleanField(
+        default=True, db_default=True, editable=False, help_text="An email tells of a sign-in from a new browser."
+    )
+    browser_generation = models.IntegerField(
+        default=0, db_default=0, editable=False, help_text="Is raised when every browser shall count as new again."
+    )
 
     objects = UserManager()
 

@@ -19,10 +19,10 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
 from accounts import mail
-from accounts.credentials import end_access, find_user, note_failure
+from accounts.credentials import end_access, find_user, note_failure, remove_lost_passkeys
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
-from accounts.sign_up import address_change, known_devices, passwords, waiting_apps
+from accounts.sign_up import address_change, known_devices, new_browsers, passwords, waiting_apps
 from infrastructure.requests import request_context
 
 username_validators = [username_validator]
@@ -89,11 +89,14 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Remember a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
+        """Remember a sign-up, of which allauth keeps no record, and the browser; the first time there, tell the user.
+        `kwargs`: allauth's, here and below."""
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
         SIGN_INS.labels("signed_up" if signup else "signed_in").inc()
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        if not signup:
+            new_browsers.tell(request, user)
         known_devices.remember(request, response, user)
         return response
 
@@ -165,12 +168,18 @@ class LoginForm(stock_forms.LoginForm):
 
 
 class SignupView(StockSignupView):
-    """Sign-up, where two people may ask for one name concurrently."""
+    """Sign-up, where two people may ask for one name concurrently. `by_passkey`: it asks for no password, and a passkey
+    is made once the address is confirmed."""
+
+    by_passkey = False
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "by_passkey": self.by_passkey}
 
     def form_valid(self, form: Any) -> HttpResponse:
         cleaned, is_known = form.cleaned_data, form.account_already_exists
-        # A known address is answered like a fresh one, so it must take as long.
-        password_hash = make_password(cleaned["password1"]) if is_known else ""
+        # A known address is answered like a fresh one, so it must take as long. Of None: what no password opens.
+        password_hash = make_password(cleaned.get("password1")) if is_known else ""
         try:
             with transaction.atomic():
                 response: HttpResponse = super().form_valid(form)
@@ -218,4 +227,9 @@ class SetPasswordForm(_EndingAccess, stock_forms.SetPasswordForm):
 
 
 class ResetPasswordKeyForm(_EndingAccess, stock_forms.ResetPasswordKeyForm):
-    pass
+    @transaction.atomic
+    def save(self) -> None:
+        is_first = not self.user.has_usable_password()
+        super().save()
+        if is_first:
+            remove_lost_passkeys(self.user)

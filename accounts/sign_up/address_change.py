@@ -2,7 +2,7 @@
 
 It looks alike whether the first address, or the next one, has an account: allauth makes no account for a sign-up
 with a known address, so such a sign-up keeps its username and password hash in the session, and becomes an account as
-soon as its address is changed to a new one.
+soon as its address is changed to a new one. The hash of a sign-up by passkey is one that no password has.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def _sign_up(request: HttpRequest, state: dict[str, Any], email: str) -> None:
     user.username, user.email, user.password = state[_SIGN_UP]["username"], email, state[_SIGN_UP]["password"]
     user.save()
     setup_user_email(request, user, [EmailAddress(email=email)])
-    response = complete_signup(request, user=user, redirect_url=get_next_redirect_url(request))
+    next_url, by_passkey = get_next_redirect_url(request), not user.has_usable_password()
+    response = complete_signup(request, user=user, redirect_url=next_url, by_passkey=by_passkey)
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:  # allauth returns it here, and raises it in change_to
         request.session.clear()
         request.session.update(before)

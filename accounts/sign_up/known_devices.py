@@ -1,4 +1,5 @@
-"""Browsers that have signed in to an account: wrong passwords of other people do not lock the account for them.
+"""Browsers that have signed in to an account: wrong passwords of other people do not lock the account for them, and no
+email tells of a sign-in there.
 
 A signed cookie names the browser and, by digests, the accounts; nothing is stored on the server.
 """
@@ -19,12 +20,12 @@ from infrastructure.hashing import digest
 COOKIE = f"{settings.NARROW_COOKIE_PREFIX}known_device"
 PATH = "/accounts/"
 LIFETIME = timedelta(days=365)
-MAX_LOGINS = 10  # names and addresses in one cookie; the oldest are dropped
+MAX_LOGINS = 15  # ids, names and addresses in one cookie; the oldest are dropped
 
 
 @dataclass(frozen=True)
 class Device:
-    """`logins`: digests of the names and addresses that have signed in. `key`: random, for limits."""
+    """`logins`: digests of the ids, names and addresses that have signed in. `key`: random, for limits."""
 
     key: str
     logins: tuple[str, ...] = ()
@@ -45,10 +46,22 @@ def key_for(request: HttpRequest, login: str) -> str:
     return device.key if device and _digest(login) in device.logins else ""
 
 
+def knows(request: HttpRequest, user: User) -> bool:
+    """Return whether the user has signed in there before, in this generation of browsers.
+
+    A cookie of an earlier release has no id. One name or address is not enough then: another account may have had it.
+    """
+    device = of(request)
+    if device is None:
+        return False
+    of_id, *of_logins = _own(user)
+    return of_id in device.logins or (user.browser_generation == 0 and {*of_logins} <= {*device.logins})
+
+
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Add the user to the accounts of this browser."""
     device = of(request) or Device(secrets.token_urlsafe(16))
-    own = [_digest(login) for login in (user.username, user.email) if login]
+    own = _own(user)
     logins = [*(known for known in device.logins if known not in own), *own][-MAX_LOGINS:]
     response.set_cookie(
         COOKIE,
@@ -59,6 +72,13 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def _own(user: User) -> list[str]:
+    """Return the digests of the id with its generation, the username and, where there is one, the address."""
+    # No name has a colon, so none is another account's id.
+    logins = [f"id:{user.pk}:{user.browser_generation}", user.username, user.email]
+    return [_digest(login) for login in logins if login]
 
 
 def _digest(login: str) -> str:

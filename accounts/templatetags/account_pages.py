@@ -39,12 +39,22 @@ SHOWN = 40  # characters of the words of a program that is no known browser
 @register.filter
 def browser_name(user_agent: str) -> str:
     """Return what a User-Agent header names, such as `Firefox 130 on Windows`; of another program, its first word."""
-    browser = next((f"{name} {found[1]}" for name, words in _BROWSERS if (found := words.search(user_agent))), "")
+    first = user_agent.split(maxsplit=1)[:1]
+    is_named = first and not first[0].startswith("Mozilla/")
+    return _named(user_agent, otherwise=first[0][:SHOWN] if is_named else UNKNOWN)
+
+
+@register.filter
+def known_browser_name(user_agent: str) -> str:
+    """Return the same for an email, without any word of the header: mail programs make links of words."""
+    return _named(user_agent, otherwise=UNKNOWN)
+
+
+def _named(user_agent: str, *, otherwise: str) -> str:
+    browser = next(
+        (f"{name} {found[1]}" for name, words in _BROWSERS if (found := words.search(user_agent))), otherwise
+    )
     system = next((name for name, words in _SYSTEMS if words.search(user_agent)), "")
-    if not browser:
-        first = user_agent.split(maxsplit=1)[:1]
-        is_named = first and not first[0].startswith("Mozilla/")
-        browser = first[0][:SHOWN] if is_named else UNKNOWN
     return f"{browser} on {system}" if system else browser
 
 

@@ -13,6 +13,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Q, QuerySet
+from django.db.models.fields.json import KT
 
 from accounts import users
 from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
@@ -121,7 +122,7 @@ _ENCODER = _Encoder(ensure_ascii=False)
 _ACCOUNT = (
     *("id", "uid", "username", "display_name", "email", "created_at", "last_login", "renamed_at", "plan"),
     *("plan_expires_at", "is_verified", "public_api_access", "is_inactive", "unlocked_scopes", "is_staff"),
-    "hidden_at",
+    *("hidden_at", "mails_new_browsers"),
 )
 _FILE = (
     *("id", "name", "extension", "mime", "size", "width", "height", "duration_ms", "frames", "original_name"),
@@ -166,7 +167,8 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "email_addresses", EmailAddress.objects.filter(user=user), ("email", "verified", "primary")
     yield "names", user.names.all(), ("name", "kind")
     yield "linked_accounts", user.linked_accounts.all(), ("kind", "external_id", "name", "avatar_url", "linked_at")
-    yield "second_factors", Authenticator.objects.filter(user=user), ("type", "created_at", "last_used_at")
+    factors = Authenticator.objects.filter(user=user).annotate(name=KT("data__name"))  # keys have names
+    yield "second_factors", factors, ("type", "name", "created_at", "last_used_at")
     sessions = ("ip", "user_agent", "created_at", "last_seen_at")
     yield "sessions", UserSession.objects.filter(user=user), sessions
     approvals = user.approvals.select_related("application")

@@ -11,6 +11,7 @@ urlpatterns = [
     path("display-name/", views.display_name, name="account_display_name"),
     path("username/", views.username, name="account_username"),
     path("sessions/<int:pk>/end/", views.end_session, name="account_end_session"),
+    path("new-browsers/", views.new_browsers, name="account_new_browsers"),
     path("data/", views.data, name="account_data"),
     path("data/download/", views.download, name="account_download"),
     path("delete/", views.delete, name="account_delete"),

@@ -62,6 +62,17 @@ def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("usersessions_list")
 
 
+@access.recently_signed_in
+@access.form_page
+def new_browsers(request: SignedInRequest) -> HttpResponse:
+    """Turn the emails about new browsers on or off. GET, where a login in between leads to, goes back to the page."""
+    if request.method == "POST":
+        are_sent = request.POST.get("emails") == "on"
+        users.set_new_browser_mails(user=request.user, are_sent=are_sent, by=request.user)
+        messages.success(request, f"Emails about new browsers are {'on' if are_sent else 'off'}.")
+    return redirect("usersessions_list")
+
+
 @access.signed_in
 @require_safe
 def data(request: SignedInRequest) -> HttpResponse:

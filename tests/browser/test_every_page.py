@@ -83,6 +83,7 @@ PUBLIC = (
     "/ada/share",
     "/accounts/login/",
     "/accounts/signup/",
+    "/accounts/signup/passkey/",
 )
 OWN = (
     "/dashboard/",

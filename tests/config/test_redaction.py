@@ -80,6 +80,7 @@ def test_the_value_of_a_secret_is_replaced(name: str, form: str) -> None:
         f"/consent/{VALUE}",
         f"/consent/{VALUE}/switch-account",
         f"/accounts/3rdparty/scrobbler/callback/{VALUE}/?token={VALUE}",
+        f"/accounts/new-browser/{VALUE}/",
         f"postgres://id:{VALUE}@127.0.0.1:5432/id",
         f"connection to postgres://id:a@b{VALUE}@db/id failed",
         f"redis://:{VALUE}@redis:6379/0",

@@ -14,6 +14,7 @@ SIGNED_OUT = [
     "/accounts/login/",
     "/accounts/login/?next=/accounts/sessions/",
     "/accounts/signup/",
+    "/accounts/signup/passkey/",
     "/accounts/inactive/",
     "/accounts/password/reset/",
     "/accounts/password/reset/done/",

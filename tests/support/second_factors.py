@@ -40,21 +40,27 @@ def with_key(user: User) -> Authenticator:
 
 
 class Passkey:
-    """A passkey of `user` in software."""
+    """A passkey of `user` in software. `is_added`: the account has it already."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, *, is_added: bool = True) -> None:
         self._user = user
         self._private = ec.generate_private_key(ec.SECP256R1())
         self._id = b"a credential"
+        if is_added:
+            credential = json.loads(self.creation({"challenge": "Y2hhbGxlbmdl", "rp": {"id": "127.0.0.1"}}))
+            data = {"name": "A passkey", "credential": credential}
+            Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=data)
+
+    def creation(self, options: dict[str, Any]) -> str:
+        """Return what a browser sends for the options of a page that adds a passkey, as JSON."""
         public = ES256.from_cryptography_key(self._private.public_key())  # type: ignore[no-untyped-call]  # fido2 has none
-        created = self._auth_data(AttestedCredentialData.create(Aaguid.NONE, self._id, public), "127.0.0.1")
-        client_data = CollectedClientData.create("webauthn.create", b"challenge", ORIGIN)
+        created = self._auth_data(AttestedCredentialData.create(Aaguid.NONE, self._id, public), options["rp"]["id"])
+        client_data = CollectedClientData.create("webauthn.create", options["challenge"], ORIGIN)
         response = {
             "clientDataJSON": websafe_encode(client_data),
             "attestationObject": websafe_encode(AttestationObject.create("none", created, {})),
         }
-        data = {"name": "A passkey", "credential": self._credential(response)}
-        Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=data)
+        return json.dumps(self._credential(response))
 
     def answer(self, options: dict[str, Any]) -> str:
         """Return what a browser sends for the options that the sign-in page fetches, as JSON."""
