@@ -19,18 +19,6 @@ addEventListener("hashchange", open);
 const fold = document.querySelector(".preview-fold");
 if (fold) fold.open = matchMedia("(width >= 72rem)").matches;
 
-/* Menus close as menus do. */
-const close = (except) => {
-  for (const popup of document.querySelectorAll(".popup[open]")) if (popup !== except) popup.open = false;
-};
-document.addEventListener("click", (event) => close(event.target.closest(".popup")));
-document.addEventListener("keydown", (event) => {
-  const popup = event.target.closest(".popup[open]");
-  if (event.key !== "Escape" || !popup) return;
-  popup.open = false;
-  popup.querySelector("summary").focus();
-});
-
 /* What a form would send. Files count by their names; the token of the page is no text of the user. */
 const typed = (form) => JSON.stringify([...new FormData(form)].map(([name, value]) => [name, value.name ?? value]));
 
