@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.http import SignedInRequest
 from dashboard import versions
 from dashboard.forms import confirm, is_done
-from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
-from dashboard.imagehost.views import act, back, form_view, selection_view, tile_of
+from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm
+from dashboard.imagehost.views import act, form_view, tile_of
 from imagehost import moderation
-from imagehost.folders import albums, listing
+from imagehost.folders import albums
 from imagehost.models import Album
 from imagehost.pages import file_pages
 from infrastructure.requests import content_security
-from infrastructure.requests.errors import sentences
-
-NEW = "new"  # in place of an album's id
 
 
 @form_view
@@ -62,28 +57,6 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
     images = file_pages.origins_of(tiles[0].file) if tiles else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
-
-
-@selection_view
-def add_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
-    """Add the selected files to an album, or to a new one. An error changes nothing."""
-    album_id = form.cleaned_data["album"]
-    chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
-    try:
-        if album_id == NEW:
-            title = f"Album of {timezone.localdate():%d %B %Y}".replace(" 0", " ")
-            album_id = albums.create(owner=request.user, title=title, files=chosen, now=timezone.now()).pk
-            count = len(chosen)
-        else:
-            count = albums.add(owner=request.user, album_id=album_id, files=chosen, now=timezone.now())
-    except Album.DoesNotExist:
-        messages.error(request, "Choose one of your albums to add the files to.")
-    except ValidationError as refusal:
-        messages.error(request, sentences(refusal))
-    else:
-        messages.success(request, f"{count} file{pluralize(count)} added to the album.")
-        return redirect("imagehost_album", album_id)
-    return back(request)
 
 
 @act("imagehost_albums")

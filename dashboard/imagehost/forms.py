@@ -137,11 +137,10 @@ class EditAlbumForm(AlbumForm):
 
 
 class SelectionForm(forms.Form):
-    """The names of the selected files, and their destination: a folder's or an album's id, or a word."""
+    """The names of the selected files. `act`: what to do with them and, after a colon, a folder, an album or a time."""
 
     file = forms.Field(widget=forms.MultipleHiddenInput)
-    folder = forms.CharField(required=False, max_length=64)
-    album = forms.CharField(required=False, max_length=64)
+    act = forms.CharField(required=False, max_length=64)
 
     def clean_file(self) -> list[str]:
         names = [str(name) for name in self.cleaned_data["file"]]

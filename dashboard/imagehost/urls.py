@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.imagehost import album_views, decision_views, folder_views, views
+from dashboard.imagehost import album_views, decision_views, folder_views, selection_views, views
 
 urlpatterns = [
     path("", views.gallery, name="imagehost_setup"),
     path("upload/", views.upload, name="imagehost_upload"),
     path("upload/one/", views.upload_one, name="imagehost_upload_one"),
-    path("files/move/", views.move_files, name="imagehost_move_files"),
-    path("files/expire/", views.expire_files, name="imagehost_expire_files"),
-    path("files/choose/", views.choose_to_delete, name="imagehost_choose_files"),
-    path("files/delete/", views.delete_files, name="imagehost_delete_files"),
-    path("files/album/", album_views.add_files, name="imagehost_add_to_album"),
+    path("files/selected/", selection_views.selected, name="imagehost_selected"),
+    path("files/delete/", selection_views.delete_files, name="imagehost_delete_files"),
     path("files/<str:name>/", views.detail, name="imagehost_file"),
     path("files/<str:name>/favorite/", views.favorite, name="imagehost_favorite"),
     path("folders/", folder_views.folder_list, name="imagehost_folders"),

@@ -7,7 +7,6 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
@@ -25,7 +24,7 @@ from accounts.http import SignedInRequest
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost import uploaders
-from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
+from dashboard.imagehost.forms import LIFETIMES, FilterForm, LifetimeForm
 from imagehost import media, moderation, names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.folders import albums, listing
@@ -57,22 +56,6 @@ def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
         return access.signed_in(require_http_methods(["GET", "POST"])(_missing_as_404(checked)))
 
     return decorate
-
-
-def selection_view(view: Act[[SelectionForm]]) -> access.Guarded[[]]:
-    """Return an `act` on the selected files of a valid form; an error of the selection is shown on the next page."""
-
-    @act("imagehost_setup")
-    @functools.wraps(view)
-    def checked(request: SignedInRequest) -> HttpResponse:
-        form = SelectionForm(request.POST)
-        if form.is_valid():
-            return view(request, form)
-        is_empty = form.has_error("file", "required")
-        messages.error(request, NOTHING_CHOSEN if is_empty else " ".join(map(str, form.errors["file"])))
-        return back(request)
-
-    return checked
 
 
 def form_view(view: Act[P]) -> access.Guarded[P]:
@@ -198,7 +181,7 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
     context = {
         "file": file,
         "tile": tile_of(file),
-        "lifetime": LifetimeForm(),
+        "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "codes": [] if file.quarantined_at else file_pages.codes_of(file),
         "decision": moderation.decision_about(file),
     }
@@ -276,61 +259,6 @@ def favorite(request: SignedInRequest, name: str) -> HttpResponse:
         raise Http404
     files.set_favorite(file=found[0], is_favorite=request.POST.get("is_favorite") == "1")
     return back(request)
-
-
-@selection_view
-def move_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
-    """Move the selected files to the folder, or to none."""
-    folder_id = form.cleaned_data["folder"]
-    folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
-    if folder is None and folder_id != ROOT:
-        messages.error(request, "Choose one of your folders to move the files to.")
-    else:
-        chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
-        count = files.move(owner=request.user, files=chosen, folder=folder)
-        place = f"the folder {folder.name}" if folder else "no folder"
-        messages.success(request, f"{count} file{pluralize(count)} moved to {place}.")
-    return back(request)
-
-
-@selection_view
-def expire_files(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
-    """Set when the selected files expire, except files that have expired."""
-    lifetime = LifetimeForm(request.POST)
-    if not lifetime.is_valid():
-        messages.error(request, lifetime.problem())
-    else:
-        chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
-        period = lifetime.cleaned_data["expires"]
-        expires_at = timezone.now() + period if period else None
-        count = files.set_expiry(owner=request.user, files=chosen, expires_at=expires_at)
-        verb = f"will expire {LIFETIMES[request.POST['expires']][0].lower()}" if period else "will not expire"
-        messages.success(request, f"{count} file{pluralize(count)} {verb}.")
-    return back(request)
-
-
-@selection_view
-def choose_to_delete(request: SignedInRequest, form: SelectionForm) -> HttpResponse:
-    """Redirect to the page that asks for confirmation."""
-    query = urlencode([*(("file", name) for name in form.cleaned_data["file"]), ("back", back_url(request.POST))])
-    return redirect(f"{reverse('imagehost_delete_files')}?{query}")
-
-
-@form_view
-def delete_files(request: SignedInRequest) -> HttpResponse:
-    """Delete the named files that the user owns; 404 where there are none."""
-    values = request.POST if request.method == "POST" else request.GET
-    form = SelectionForm(values)
-    chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"]) if form.is_valid() else []
-    if not chosen:
-        raise Http404
-    if request.method == "POST":
-        count = files.delete_all(owner=request.user, files=chosen)
-        messages.success(request, f"{count} file{pluralize(count)} deleted.")
-        return back(request)
-    shown = [(file, names.shown(file.original_name, otherwise=file.file_name)) for file in chosen]
-    context = {"files": shown, "total": sum(file.size for file in chosen), "back": back_url(values)}
-    return render(request, "dashboard/imagehost/delete_files.html", context)
 
 
 MOST_KEYS = 50  # that this page lists; the page of all keys has all

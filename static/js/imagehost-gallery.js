@@ -1,6 +1,6 @@
-// Counts what is selected, selects a whole page, copies links, and shows new uploads without a reload.
+// Selects ranges and whole pages, says how many files are selected, copies links, and shows new uploads without a reload.
 const GALLERY = "[data-gallery]";
-let last = null; // the box that was clicked last: Shift selects from there
+let anchor = null; // the box where a range begins: the last one that was clicked, or where Shift was held first
 
 const gallery = () => document.querySelector(GALLERY);
 const boxes = () => [...gallery().querySelectorAll(".shot__pick")];
@@ -11,20 +11,17 @@ function say(text) {
 
 function count() {
   const picked = boxes().filter((box) => box.checked).length;
-  const label = gallery().querySelector("[data-selected]");
   const all = gallery().querySelector("[data-select-all]");
-  if (!label) return;
-  label.textContent = picked ? `${picked} selected` : "None selected";
+  if (!all) return;
   all.textContent = picked === boxes().length ? "Select none" : "Select all on this page";
+  say(picked ? `${picked} selected` : "None selected");
 }
 
 function prepare() {
-  for (const hidden of document.querySelectorAll("[data-selected], [data-select-all]")) hidden.hidden = false;
-  if (navigator.clipboard) {
-    for (const button of document.querySelectorAll("[data-copy-link]")) button.hidden = false;
-    for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
-  }
-  count();
+  for (const part of gallery().querySelectorAll("[data-select-all], [data-gallery-hint]")) part.hidden = false;
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll("[data-copy-link]")) button.hidden = false;
+  for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
 }
 
 async function copy(button) {
@@ -39,10 +36,10 @@ async function copy(button) {
   setTimeout(() => { button.textContent = label; }, 2000);
 }
 
-function pickTo(box) {
+function set(from, to, isChecked) {
   const all = boxes();
-  const [from, to] = [all.indexOf(last), all.indexOf(box)].sort((one, other) => one - other);
-  if (from >= 0) for (const between of all.slice(from, to + 1)) between.checked = box.checked;
+  const [first, last] = [all.indexOf(from), all.indexOf(to)].sort((one, other) => one - other);
+  if (first >= 0) for (const box of all.slice(first, last + 1)) box.checked = isChecked;
 }
 
 document.addEventListener("click", (event) => {
@@ -54,10 +51,22 @@ document.addEventListener("click", (event) => {
     count();
   }
   if (event.target.matches(".shot__pick")) {
-    if (event.shiftKey && last) pickTo(event.target);
-    last = event.target;
+    if (event.shiftKey && anchor) set(anchor, event.target, event.target.checked);
+    else anchor = event.target;
     count();
   }
+});
+
+// Shift with an arrow key: the selection reaches from where it began to here.
+document.addEventListener("imagehost:moved", ({ detail: { from, to, isSelecting } }) => {
+  if (!isSelecting) {
+    anchor = null;
+    return;
+  }
+  anchor ??= from;
+  set(anchor, from, false);
+  set(anchor, to, true);
+  count();
 });
 
 // The page as the server sees it now. What is selected stays selected.
@@ -71,6 +80,7 @@ async function refresh() {
     if (here && there) here.replaceWith(document.adoptNode(there));
   }
   for (const box of boxes()) box.checked = picked.has(box.value);
+  anchor = null;
   prepare();
 }
 

@@ -1,4 +1,5 @@
-// Files of a list with data-grid: arrow keys move between them, Space selects one, Enter or a click shows it large.
+// Files of a list with data-grid: arrow keys move between them, Enter or a click shows one large. Where they have boxes,
+// Space selects one, and Shift with an arrow key more of them.
 // Without this script each link leads to the file's page.
 const dialog = document.querySelector("[data-light]");
 const part = (name) => dialog.querySelector(`[data-light-${name}]`);
@@ -55,14 +56,20 @@ function step(places) {
   show(all[(here + places + all.length) % all.length]);
 }
 
+const boxOf = (link) => link.closest("li").querySelector("input[type=checkbox]");
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const link = event.target.closest("[data-grid] [data-view]");
-  if (!link) return;
-  const box = event.key === " " && link.closest("li").querySelector("input[type=checkbox]");
+  if (!link || (event.shiftKey && !boxOf(link))) return;
+  const box = event.key === " " && boxOf(link);
   const next = target(event.key, link);
   if (box) box.click();
-  else if (next) next.focus();
+  else if (next) {
+    next.focus();
+    const detail = { from: boxOf(link), to: boxOf(next), isSelecting: event.shiftKey };
+    document.dispatchEvent(new CustomEvent("imagehost:moved", { detail }));
+  }
   if (box || next) event.preventDefault();
 });
 

@@ -27,6 +27,13 @@ _PASTE = """(files) => {
 }"""
 
 
+_WATCH_SHIFTS = """() => {
+    window.__moved = 0;
+    const add = (entry) => { if (!entry.hadRecentInput) window.__moved += entry.value; };
+    new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: "layout-shift" });
+}"""
+
+
 def picture(color: str) -> bytes:
     content = io.BytesIO()
     Image.new("RGB", (320, 200), color).save(content, "PNG")
@@ -87,15 +94,43 @@ def test_many_files_are_uploaded_pasted_cancelled_and_tried_again(chrome: Browse
         expect(page.locator(".expiry")).to_have_count(4)
 
 
+def selected(page: Page) -> list[str]:
+    """The titles of the cards whose boxes are checked, newest first."""
+    return page.locator(".shot:has(:checked) .shot__title").all_inner_texts()
+
+
 def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         with_files(page, site, "red", "green", "blue")
         page.goto(HOME)
+        bulk = page.get_by_role("group", name="Actions for the selected files")
+        expect(bulk).to_be_hidden()
         page.locator(".shot__link").first.focus()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Space")
         expect(page.get_by_label("Select green.png")).to_be_checked()
-        expect(page.locator("[data-selected]")).to_have_text("1 selected")
+        expect(page.locator("[data-gallery-status]")).to_have_text("1 selected")
+        expect(bulk).to_be_visible()
+        for key, titles in (
+            ("Shift+ArrowRight", ["green.png", "red.png"]),
+            ("Shift+ArrowLeft", ["green.png"]),
+            ("Shift+ArrowLeft", ["blue.png", "green.png"]),
+            ("Shift+End", ["green.png", "red.png"]),
+        ):
+            page.keyboard.press(key)
+            assert selected(page) == titles, key
+        assert problems_of(page) == []
+        page.keyboard.press("Home")
+        menu = page.get_by_label("More for blue.png")
+        menu.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("link", name="Download blue.png")).to_be_visible()
+        assert problems_of(page) == []
+        page.keyboard.press("Tab")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Download blue.png")).to_be_hidden()
+        expect(menu).to_be_focused()
+        page.locator(".shot__link").nth(1).focus()
         page.keyboard.press("Enter")
         dialog = page.get_by_role("dialog")
         expect(dialog.locator("img")).to_have_attribute("alt", "green.png")
@@ -120,6 +155,50 @@ def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
         expect(page.locator(".tile__link").nth(2)).to_be_focused()
 
 
+def test_a_shift_click_selects_all_up_to_there_and_nothing_moves(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        with_files(page, site, "red", "green", "blue")
+        page.goto(HOME)
+        page.evaluate(_WATCH_SHIFTS)
+        page.get_by_label("Select blue.png").click()
+        page.get_by_label("Select red.png").click(modifiers=["Shift"])
+        assert selected(page) == ["blue.png", "green.png", "red.png"]
+        page.get_by_label("Select green.png").click(modifiers=["Shift"])
+        assert selected(page) == ["red.png"]
+        page.get_by_role("button", name="Select all on this page").click()
+        assert len(selected(page)) == 3
+        page.get_by_role("button", name="Select none").click()
+        assert selected(page) == []
+        page.wait_for_timeout(300)
+        assert page.evaluate("window.__moved") == 0
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_files_are_uploaded_moved_and_deleted_on_a_phone(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        with_files(page, site, "red", "green")
+        page.goto(HOME)
+        field, heading = (page.locator(place).bounding_box() for place in ("input[type=file]", "h1"))
+        assert field
+        assert heading
+        assert (field["y"] < heading["y"], field["height"] >= 96, field["width"] >= 200) == (True, True, True)
+        expect(page.get_by_role("button", name="Apply")).to_be_hidden()
+        page.get_by_label("More for red.png").click()
+        page.get_by_role("link", name="Details of red.png").click()
+        page.goto(HOME)
+        page.get_by_label("Select red.png").check()
+        page.get_by_label("With the selected files").select_option("No folder")
+        page.get_by_role("button", name="Apply").click()
+        expect(page.get_by_text("1 file moved to no folder.")).to_be_visible()
+        page.get_by_label("Select red.png").check()
+        page.get_by_label("Select green.png").check()
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_label("With the selected files").select_option("Delete…")
+        page.get_by_role("button", name="Apply").click()
+        page.get_by_role("button", name="Delete the files").click()
+        expect(page.get_by_text("2 files deleted.")).to_be_visible()
+
+
 def test_without_scripts_a_folder_is_walked_page_by_page(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site, scripts=False, is_narrow=True) as page:
         with_files(page, site, "red", "green")
@@ -142,8 +221,8 @@ def test_an_album_is_made_shared_and_ended(chrome: Browser, site: Site, scripts:
         page.goto(HOME)
         page.get_by_label("Select red.png").check()
         page.get_by_label("Select green.png").check()
-        page.get_by_label("Selected to album").select_option("New album")
-        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_label("With the selected files").select_option("New album")
+        page.get_by_role("button", name="Apply").click()
         page.get_by_role("textbox", name="Title").fill("Colors of <summer>")
         page.get_by_role("button", name="Save").click()
         page.get_by_role("button", name="Move red.png up").click()

@@ -164,8 +164,8 @@ def test_it_is_chosen_at_the_upload(
 def test_it_is_changed_for_chosen_files_and_shown(user: User, clock: time_machine.Traveller) -> None:
     browser = signed_in(user)
     one, two, foreign = FileFactory(owner=user), FileFactory(owner=user), FileFactory()
-    chosen = {"file": [one.name, two.name, foreign.name], "expires": "7d"}
-    answer = browser.post(f"{HOME}files/expire/", chosen)
+    chosen = {"file": [one.name, two.name, foreign.name], "act": "expire:7d"}
+    answer = browser.post(f"{HOME}files/selected/", chosen)
     assert messages_of(answer) == ["2 files will expire in 7 days."]
     foreign.refresh_from_db()
     assert foreign.expires_at is None
@@ -173,4 +173,5 @@ def test_it_is_changed_for_chosen_files_and_shown(user: User, clock: time_machin
     for path in (f"/files/{one.name}", HOME, f"{HOME}files/{one.name}/"):
         assert "Expires in 3 days: 8 Mar" in text_of(browser.get(path))
     clock.move_to(NOON + 7 * DAY)
-    assert messages_of(browser.post(f"{HOME}files/expire/", {**chosen, "expires": ""})) == ["0 files will not expire."]
+    answer = browser.post(f"{HOME}files/selected/", {**chosen, "act": "expire:"})
+    assert messages_of(answer) == ["0 files will not expire."]

@@ -15,12 +15,12 @@ from tests.pages.markup import page_of, problems_of
 
 pytestmark = pytest.mark.django_db
 
-ALBUMS, ADD = f"{HOME}albums/", f"{HOME}files/album/"
+ALBUMS, ADD = f"{HOME}albums/", f"{HOME}files/selected/"
 
 
 def test_an_album_is_made_from_chosen_files_and_edited(browser: Client, user: User) -> None:
     one, two = FileFactory(owner=user, original_name="one.png"), FileFactory(owner=user, original_name=HOSTILE)
-    answer = browser.post(ADD, {"file": [one.name, two.name, FileFactory().name], "album": "new"})
+    answer = browser.post(ADD, {"file": [one.name, two.name, FileFactory().name], "act": "album:new"})
     [album] = Album.objects.all()
     place = f"{ALBUMS}{album.pk}/"
     assert (answer["Location"], messages_of(answer)) == (place, ["2 files added to the album."])
@@ -57,8 +57,8 @@ def test_an_album_is_made_from_chosen_files_and_edited(browser: Client, user: Us
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"album": "new"}, "Choose at least one file first."),
-        ({"album": "x", "file": "own"}, "Choose one of your albums"),
+        ({"act": "album:new"}, "Choose at least one file first."),
+        ({"act": "album:x", "file": "own"}, "Choose one of your albums"),
     ],
 )
 def test_a_choice_that_fails_says_why(browser: Client, user: User, body: dict[str, str], message: str) -> None:
@@ -83,7 +83,7 @@ def test_it_costs_the_same_for_one_album_and_for_ten(browser: Client, user: User
     album = Album.objects.get()
     asked = statements.names(lambda: browser.get(ALBUMS))
     assert [name for name in asked if "imagehost" in name] == ["SELECT imagehost_album"]
-    browser.post(ADD, {"file": [file.name for file in files], "album": album.pk})
+    browser.post(ADD, {"file": [file.name for file in files], "act": f"album:{album.pk}"})
     edited = statements.names(lambda: browser.get(f"{ALBUMS}{album.pk}/"))
     assert [name for name in edited if "imagehost" in name] == ["SELECT imagehost_album", "SELECT imagehost_file"]
     for number in range(9):

@@ -23,7 +23,7 @@ from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
-MOVE, CHOOSE, DELETE = f"{HOME}files/move/", f"{HOME}files/choose/", f"{HOME}files/delete/"
+SELECTED, DELETE = f"{HOME}files/selected/", f"{HOME}files/delete/"
 
 
 def ready(user: User | None) -> set[str]:
@@ -40,7 +40,7 @@ def test_a_file_becomes_a_favorite_and_is_none_again(browser: Client, user: User
         file.refresh_from_db()
         assert file.is_favorite is True
     [button] = page_of(browser.get(HOME)).xpath("//button[@name='is_favorite']")  # says what it will do
-    assert (button.get("value"), button.get("aria-pressed"), button.get("formaction")) == ("0", "true", path)
+    assert (button.get("value"), button.text, button.get("formaction")) == ("0", "Remove from favorites", path)
     browser.post(path, {"is_favorite": "0"})
     file.refresh_from_db()
     assert file.is_favorite is False
@@ -61,12 +61,12 @@ def test_selected_files_move_to_a_folder_and_out_of_it(browser: Client, user: Us
     chosen = [FileFactory(owner=user) for _ in range(2)]
     other = FileFactory(owner=user)
     names = [file.name for file in chosen]
-    answer = browser.post(MOVE, {"file": names, "folder": folder.pk, "back": f"{HOME}?page=2"})
+    answer = browser.post(SELECTED, {"file": names, "act": f"move:{folder.pk}", "back": f"{HOME}?page=2"})
     assert (answer["Location"], messages_of(answer)) == (f"{HOME}?page=2", ["2 files moved to the folder Shots."])
     assert {file.folder_id for file in File.objects.filter(name__in=names)} == {folder.pk}
     other.refresh_from_db()
     assert other.folder is None
-    answer = browser.post(MOVE, {"file": names[:1], "folder": "root"})
+    answer = browser.post(SELECTED, {"file": names[:1], "act": "move:root"})
     assert messages_of(answer)[-1] == "1 file moved to no folder."
     assert File.objects.filter(folder=folder).count() == 1
 
@@ -76,17 +76,21 @@ def test_a_choice_that_cannot_be_says_why(browser: Client, user: User) -> None:
     theirs = FileFactory(folder=foreign)
     mine = FileFactory(folder=FolderFactory(owner=user))
     no_folder = "Choose one of your folders to move the files to."
-    for folder, names, sentence in (
-        ("root", [], "Choose at least one file first."),
-        ("root", ["x"] * 101, "Choose at most 100 files at a time."),
-        (foreign.pk, [mine.name], no_folder),
-        ("", [mine.name], no_folder),
-        ("root", [theirs.name, "nothing!"], "0 files moved to no folder."),
+    no_act = "Choose what to do with the selected files."
+    for act, names, sentence in (
+        ("move:root", [], "Choose at least one file first."),
+        ("delete", [], "Choose at least one file first."),
+        ("move:root", ["x"] * 101, "Choose at most 100 files at a time."),
+        ("x" * 65, [mine.name], "Ensure this value has at most 64 characters (it has 65)."),
+        (f"move:{foreign.pk}", [mine.name], no_folder),
+        ("move:", [mine.name], no_folder),
+        ("expire:2d", [mine.name], "Choose from the list when the files expire."),
+        ("", [mine.name], no_act),
+        ("hide:root", [mine.name], no_act),
+        ("move:root", [theirs.name, "nothing!"], "0 files moved to no folder."),
     ):
-        answer = browser.post(MOVE, {"file": names, "folder": folder})
-        assert (answer.status_code, messages_of(answer)[-1]) == (302, sentence)
-    answer = browser.post(CHOOSE, {})
-    assert (answer["Location"], messages_of(answer)[-1]) == (HOME, "Choose at least one file first.")
+        answer = browser.post(SELECTED, {"file": names, "act": act})
+        assert (answer.status_code, answer["Location"], messages_of(answer)[-1]) == (302, HOME, sentence)
     mine.refresh_from_db()
     theirs.refresh_from_db()
     assert (mine.folder is not None, theirs.folder) == (True, foreign)
@@ -102,7 +106,7 @@ def test_deletion_asks_first_and_lists_what_goes(
     kept = FileFactory(owner=user)
     objects.put(*chosen, kept)
     names = [file.name for file in chosen]
-    question = browser.post(CHOOSE, {"file": names, "back": f"{HOME}?page=2"}, follow=True)
+    question = browser.post(SELECTED, {"file": names, "act": "delete", "back": f"{HOME}?page=2"}, follow=True)
     assert problems_of(question) == []
     assert "Delete 2 files?" in text_of(question)
     assert "The files are deleted permanently: their links, pages and previews stop working." in text_of(question)

@@ -179,7 +179,7 @@ def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: 
     assert statements.names(lambda: browser.get(PAGE)) == asked
 
 
-ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
+ACTS = [f"{HOME}{act}/" for act in ("files/selected", "files/x/favorite", "rules/1/move", "upload")]
 ACTS += [f"{PAGE}{kind}/" for kind in KINDS]
 
 
