@@ -37,6 +37,7 @@ class Sample:
     duration_ms: int | None = None
     folder: str = ""
     is_favorite: bool = False
+    caption: str = ""
 
     @property
     def path(self) -> Path:
@@ -47,7 +48,7 @@ SAMPLES = (
     Sample("status/online.png", "online.png", folder="Screenshots", is_favorite=True),
     Sample("status/streaming.png", "streaming.png", folder="Screenshots"),
     Sample("status/idle.png", "secret plan.png", folder="Private"),
-    Sample("status/offline.png", "offline.png"),
+    Sample("status/offline.png", "offline.png", caption="The mark of members who are away"),
     Sample("status/dnd.png", "For my guests.png", folder=str(LOCKED.name)),
     Sample("uploads/demo/film-1.mp4", "The tide.mp4", "video/mp4", (480, 270), 4000, folder="Clips"),
 )
@@ -82,6 +83,7 @@ def _store(ada: User, sample: Sample, uploaded_at: datetime) -> None:
         frames=1 if sample.duration_ms is None else None,
         original_name=sample.original_name,
         is_favorite=sample.is_favorite,
+        caption=sample.caption,
         state=State.READY,
         uploaded_at=uploaded_at,
         deletion_hash=hashing.digest(secrets.token_urlsafe(32)),

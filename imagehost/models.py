@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.models.users import new_id
 from imagehost import media, names
+from infrastructure import text_rules
 from infrastructure.databases.folding import FoldedField
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
@@ -25,6 +26,7 @@ FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # prefixes o
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
 NAME = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 MAX_ORIGINAL_LENGTH = 255
+MAX_CAPTION_LENGTH = 300
 KEY_LENGTH = 1024  # the longest key in S3
 
 
@@ -233,6 +235,14 @@ class File(models.Model):
     frames = models.PositiveIntegerField(null=True, editable=False)
     original_name = models.CharField(max_length=MAX_ORIGINAL_LENGTH, editable=False)
     original_name_folded = FoldedField(of="original_name", max_length=1000)
+    caption = models.CharField(
+        max_length=MAX_CAPTION_LENGTH,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[text_rules.validate_line],
+        help_text="Shown with the file on pages, and in place of its picture.",
+    )
     is_favorite = models.BooleanField(default=False)
 
     state = models.CharField(max_length=8, choices=State.choices, default=State.PENDING, editable=False)

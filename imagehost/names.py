@@ -48,6 +48,14 @@ def one_line(text: str, *, most: int) -> str:
     return name
 
 
+def file_name(text: str, *, most: int) -> str:
+    """Return the name that an owner gives a file, as `one_line`. Raises ValidationError, for folders in it as well."""
+    name = one_line(text, most=most)
+    if "/" in name or "\\" in name:
+        raise ValidationError("Must not contain a slash or a backslash.")
+    return name
+
+
 def folder_password(text: str) -> str:
     """Return the password as it was sent. Raises ValidationError."""
     _check(text, MAX_LENGTH, is_empty=not text)

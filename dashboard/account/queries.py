@@ -126,7 +126,7 @@ _ACCOUNT = (
 )
 _FILE = (
     *("id", "name", "extension", "mime", "size", "width", "height", "duration_ms", "frames", "original_name"),
-    *("is_favorite", "uploaded_at", "expires_at", "folder_id", "state"),
+    *("caption", "is_favorite", "uploaded_at", "expires_at", "folder_id", "state"),
 )
 _APP = (
     *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),

@@ -18,10 +18,12 @@ from imagehost import media, names
 from imagehost.folders.folders import Changes
 from imagehost.folders.listing import MAX_LIMIT, FileFilters
 from imagehost.models import (
+    MAX_CAPTION_LENGTH,
     MAX_ORIGINAL_LENGTH,
     MAX_PATTERN_LENGTH,
     MAX_TITLE_LENGTH,
     Album,
+    File,
     Folder,
     FolderRule,
     MatchKind,
@@ -134,6 +136,36 @@ class EditAlbumForm(AlbumForm):
     def __init__(self, *args: Any, album: Album, **kwargs: Any) -> None:
         shown = {"title": album.title, "version": versions.of(album.updated_at)}
         super().__init__(*args, initial=shown, **kwargs)
+
+
+class DetailsForm(FormWithIds):
+    """The name and the caption of a stored file. The operation checks both."""
+
+    name = forms.CharField(
+        label="Name", max_length=MAX_ORIGINAL_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    caption = forms.CharField(
+        label="Caption",
+        required=False,
+        max_length=MAX_CAPTION_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Shown with the file on its page and in albums, and read aloud in place of a picture.",
+    )
+    version = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    ids = "details_%s"
+
+    def __init__(self, *args: Any, file: File, **kwargs: Any) -> None:
+        shown = {"name": names.shown(file.original_name, otherwise=file.file_name), "caption": file.caption}
+        super().__init__(*args, initial={**shown, "version": version_of_details(file)}, **kwargs)
+
+    def new_name(self) -> str | None:
+        """Return the name of a valid form; None where it is the one that the form showed, of any characters."""
+        return self.cleaned_data["name"] if "name" in self.changed_data else None
+
+    def check_version(self, held: File) -> None:
+        """Raise ValidationError if the file has changed since the form was made."""
+        if self.cleaned_data["version"] != version_of_details(held):
+            raise ValidationError(CHANGED, code="changed")
 
 
 class SelectionForm(forms.Form):
@@ -290,7 +322,16 @@ class MoveForm(forms.Form):
 
 def version_of(rule: FolderRule) -> str:
     """Return a hash of the rule, because rules have no timestamp."""
-    return hashlib.sha256(f"{rule.kind}\n{rule.folder_id}\n{rule.pattern}".encode()).hexdigest()
+    return _hash_of(rule.kind, rule.folder_id, rule.pattern)
+
+
+def version_of_details(file: File) -> str:
+    """Return a hash of the file's name and caption, because files have no timestamp of their last change."""
+    return _hash_of(file.original_name, file.caption)
+
+
+def _hash_of(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode(errors="surrogatepass")).hexdigest()
 
 
 class AppealForm(forms.Form):

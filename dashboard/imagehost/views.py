@@ -1,4 +1,4 @@
-"""The image host's pages of files: the gallery, uploading, moving and deleting files, set-ups for upload programs."""
+"""The image host's pages of files: the gallery, uploading, a file's details, set-ups for upload programs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.http import SignedInRequest
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
+from dashboard.forms import is_done
 from dashboard.imagehost import uploaders
-from dashboard.imagehost.forms import LIFETIMES, FilterForm, LifetimeForm
+from dashboard.imagehost.forms import LIFETIMES, DetailsForm, FilterForm, LifetimeForm
 from imagehost import media, moderation, names
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.folders import albums, listing
@@ -170,17 +171,29 @@ def tile_of(file: File) -> Tile:
     return dataclasses.replace(tile, src="", full="") if file.quarantined_at else tile
 
 
-@access.signed_in
-@require_safe
+@form_view
 def detail(request: SignedInRequest, name: str) -> HttpResponse:
-    """Show the file with its codes; one that is taken down has the decision in their place. 1 query, then 2."""
-    found = listing.named(owner_id=request.user.pk, names=[name])
-    if not found:
-        raise Http404
-    file = found[0]
+    """Show the file with its codes, or the decision that took it down, and change its name and caption. 1 query; 2 with
+    a decision."""
+    file = _found(request, name)
+    form = DetailsForm(request.POST if request.method == "POST" else None, file=file)
+
+    def change() -> None:
+        files.describe(
+            owner=request.user,
+            file=file,
+            name=form.new_name(),
+            caption=form.cleaned_data["caption"],
+            check=form.check_version,
+        )
+
+    if is_done(form, change):
+        messages.success(request, "File saved.")
+        return redirect("imagehost_file", name)
     context = {
         "file": file,
         "tile": tile_of(file),
+        "form": form,
         "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "codes": [] if file.quarantined_at else file_pages.codes_of(file),
         "decision": moderation.decision_about(file),
@@ -189,6 +202,14 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
     images = file_pages.origins_of(file)
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
+
+
+def _found(request: SignedInRequest, name: str) -> File:
+    """Return the user's stored file. 1 query. Raises Http404."""
+    found = listing.named(owner_id=request.user.pk, names=[name])
+    if not found:
+        raise Http404
+    return found[0]
 
 
 @csrf_exempt
@@ -254,10 +275,7 @@ def _shown(received: Received) -> str:
 @act("imagehost_setup")
 def favorite(request: SignedInRequest, name: str) -> HttpResponse:
     """Mark or unmark a favorite. Idempotent: the button's value is the new state."""
-    found = listing.named(owner_id=request.user.pk, names=[name])
-    if not found:
-        raise Http404
-    files.set_favorite(file=found[0], is_favorite=request.POST.get("is_favorite") == "1")
+    files.set_favorite(file=_found(request, name), is_favorite=request.POST.get("is_favorite") == "1")
     return back(request)
 
 

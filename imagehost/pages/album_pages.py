@@ -62,8 +62,8 @@ def ways_in_album(link: str, file: File) -> Ways | None:
 
 
 def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
-    """Return a tile; one of a locked folder is named as its link is, without preview."""
+    """Return a tile; one of a locked folder is named as its link is, without caption and preview."""
     tile = file_pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.folder is None or may_see(file.folder):
         return tile
-    return replace(tile, title=file.file_name, duration="", src="", full="")
+    return replace(tile, title=file.file_name, caption="", duration="", src="", full="")

@@ -44,13 +44,17 @@ class Medium:
 
 @dataclass(frozen=True)
 class Card:
-    """A page's metadata for messengers: the Open Graph protocol (ogp.me) and the Twitter card."""
+    """A page's metadata for messengers: the Open Graph protocol (ogp.me) and the Twitter card.
+
+    `alt`: in place of the picture; empty: the title.
+    """
 
     title: str
     summary: str
     url: str
     picture: Medium | None
     video: Medium | None = None
+    alt: str = ""
 
     @property
     def kind(self) -> str:
@@ -91,11 +95,12 @@ class FilePage:
 class Tile:
     """`src`: empty where there is no picture that is small enough. `width`, `height`: of that picture, in pixels.
 
-    `full`: the file itself; empty where a visitor needs a password first.
+    `caption`: may be empty. `full`: the file itself; empty where a visitor needs a password first.
     """
 
     file: File
     title: str
+    caption: str
     duration: str
     src: str
     width: int
@@ -164,7 +169,8 @@ def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
         folder=file.folder if file.folder and file.folder.is_public and not file.folder.quarantined_at else None,
         card=Card(
             title=title,
-            summary=f"{size}, {file.width} by {file.height} pixels, uploaded by {owner}",
+            summary=file.caption or f"{size}, {file.width} by {file.height} pixels, uploaded by {owner}",
+            alt=file.caption,
             url=file.page_url,
             picture=picture_of(file),
             video=_original(file) if file.media_type.is_video else None,
@@ -194,7 +200,7 @@ def codes_of(file: File) -> list[Code]:
     poster = file.card_url if is_shown else ""
     return embeds.codes(
         Embedded(
-            title=names.shown(file.original_name, otherwise=file.file_name),
+            title=file.caption or names.shown(file.original_name, otherwise=file.file_name),
             page=file.page_url,
             direct=file.url,
             picture=poster if film else file.url,
@@ -262,7 +268,8 @@ def tile(file: File, *, preview: str) -> Tile:
         src, size = url_policy.on_page(file.url), (file.width, file.height)
     else:
         src, size = "", (0, 0)
-    return Tile(file, title, clock(file.duration_ms), src, *size, full=url_policy.on_page(file.url))
+    clip = clock(file.duration_ms)
+    return Tile(file, title, file.caption, clip, src, *size, full=url_policy.on_page(file.url))
 
 
 def clock(duration_ms: int | None) -> str:

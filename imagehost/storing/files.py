@@ -1,4 +1,4 @@
-"""Operations on stored files: favorites, folders, expiry, deletion.
+"""Operations on stored files: names and captions, favorites, folders, expiry, deletion.
 
 The last step of a deletion removes the objects, then the row.
 """
@@ -8,16 +8,18 @@ from __future__ import annotations
 import hmac
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
-from imagehost.models import File, Folder, State
+from imagehost import names
+from imagehost.models import MAX_ORIGINAL_LENGTH, File, Folder, State
 from imagehost.storing import quotas, storage
 from imagehost.storing.storage import StorageFailed
 from infrastructure import hashing
@@ -90,6 +92,31 @@ def is_deletion_token(file: File, token: str) -> bool:
 def set_favorite(*, file: File, is_favorite: bool) -> None:
     """Mark the file, or unmark it. 1 query."""
     File.objects.ready().filter(pk=file.pk).update(is_favorite=is_favorite)
+
+
+@transaction.atomic
+def describe(
+    *, owner: User, file: File, name: str | None, caption: str, check: Callable[[File], None] | None = None
+) -> None:
+    """Set the caption of the owner's file and, unless None, the name that it came with; its address stays. 2 queries.
+
+    Raises File.DoesNotExist, and ValidationError by argument. `check` gets the locked row; it may raise.
+    """
+    row = File.objects.kept().select_for_update(no_key=True).get(pk=file.pk, owner=owner)
+    if check is not None:
+        check(row)
+    if name is not None:
+        row.original_name = _valid("name", lambda: names.file_name(name, most=MAX_ORIGINAL_LENGTH))
+    row.caption = _valid("caption", lambda: File._meta.get_field("caption").clean(" ".join(caption.split()), row))
+    row.save(update_fields=["original_name", "original_name_folded", "caption"])
+
+
+def _valid(argument: str, value: Callable[[], str]) -> str:
+    """Return the value. Raises its ValidationError with the name of the argument."""
+    try:
+        return value()
+    except ValidationError as problem:
+        raise ValidationError({argument: problem}) from None
 
 
 @transaction.atomic

@@ -30,7 +30,7 @@ function target(key, link) {
 function medium(link) {
   const made = document.createElement(link.dataset.kind === "video" ? "video" : "img");
   if (made instanceof HTMLVideoElement) Object.assign(made, { controls: true, playsInline: true });
-  else made.alt = title(link);
+  else made.alt = link.querySelector("[data-caption]")?.textContent ?? title(link);
   made.src = link.dataset.view;
   return made;
 }

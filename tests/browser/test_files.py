@@ -174,7 +174,7 @@ def test_a_shift_click_selects_all_up_to_there_and_nothing_moves(chrome: Browser
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
-def test_files_are_uploaded_moved_and_deleted_on_a_phone(chrome: Browser, site: Site, scripts: bool) -> None:
+def test_files_are_uploaded_renamed_moved_and_deleted_on_a_phone(chrome: Browser, site: Site, scripts: bool) -> None:
     with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
         with_files(page, site, "red", "green")
         page.goto(HOME)
@@ -184,13 +184,21 @@ def test_files_are_uploaded_moved_and_deleted_on_a_phone(chrome: Browser, site: 
         assert (field["y"] < heading["y"], field["height"] >= 96, field["width"] >= 200) == (True, True, True)
         expect(page.get_by_role("button", name="Apply")).to_be_hidden()
         page.get_by_label("More for red.png").click()
-        page.get_by_role("link", name="Details of red.png").click()
+        page.get_by_role("link", name="Edit red.png").click()
+        page.get_by_role("textbox", name="Name").fill("Sunset.png")
+        page.get_by_role("textbox", name="Caption").fill("Seen from the bridge")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("heading", name="Sunset.png")).to_be_visible()
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_role("link", name="View page").click()
+        expect(page.get_by_role("img", name="Seen from the bridge")).to_be_visible()
+        assert problems_of(page, scripts=scripts) == []
         page.goto(HOME)
-        page.get_by_label("Select red.png").check()
+        page.get_by_label("Select Sunset.png").check()
         page.get_by_label("With the selected files").select_option("No folder")
         page.get_by_role("button", name="Apply").click()
         expect(page.get_by_text("1 file moved to no folder.")).to_be_visible()
-        page.get_by_label("Select red.png").check()
+        page.get_by_label("Select Sunset.png").check()
         page.get_by_label("Select green.png").check()
         assert problems_of(page, scripts=scripts) == []
         page.get_by_label("With the selected files").select_option("Delete…")

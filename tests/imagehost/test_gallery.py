@@ -73,6 +73,7 @@ def test_every_field_of_a_file_in_the_root_and_of_one_in_a_folder(opal: User) ->
         booked=False,
         id=uuid.UUID(int=1),
         name="aB3dE6gH",
+        caption="Only pages show it",
         size=2**63 - 1,
         width=2**31 - 1,
         height=1080,
