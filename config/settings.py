@@ -205,6 +205,8 @@ RECEIVERS = {
         "lookup.editing.uploads.delete_of_user",
     ],
 }
+# Tables of counts by day, whose old rows `sweep_assets` deletes.
+COUNTED_DAYS = ("lookup.ProfileDay", "lookup.LinkDay", "imagehost.FileDay")
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
 PICTURE_RENDERER = "imagehost.examining.probing.png_of"
 

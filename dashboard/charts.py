@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 WIDTH, HEIGHT = 720, 220
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 12, 26
@@ -55,6 +56,11 @@ def stacked(series: Mapping[str, Sequence[int]], labels: Sequence[str], *, label
         Mark(round(LEFT + (column + 0.5) * slot, 1), labels[column]) for column in range(0, len(labels), label_every)
     ]
     return Chart(paths, lines, named, list(series))
+
+
+def by_day(series: Mapping[str, Sequence[int]], days: Sequence[date]) -> Chart:
+    """Return a chart with a bar for each of at least six days. Every series is as long as `days`."""
+    return stacked(series, [f"{day:%-d %b}" for day in days], label_every=len(days) // 6)
 
 
 def ticks_for(highest: int) -> list[int]:

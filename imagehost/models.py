@@ -372,6 +372,26 @@ class File(models.Model):
         return [*keys, *(preview for key in keys for preview in preview_keys_of(key))]
 
 
+class FileDay(models.Model):
+    """Views of a file's page and downloads of the file on a day (UTC).
+
+    The database does not check the file: a release that does not know this table deletes files too.
+    """
+
+    file = models.ForeignKey(
+        File, on_delete=models.CASCADE, related_name="days", db_constraint=False, db_index=False
+    )  # the index of the constraint begins with it
+    day = models.DateField(db_index=True)
+    views = models.PositiveIntegerField(default=0)
+    downloads = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["file", "day"], name="imagehost_file_day_is_unique")]
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
 class PreviewTurn(models.Model):
     """When the next preview of a user may be made (`imagehost.storing.previews`); one row from the first preview on.
 

@@ -18,6 +18,7 @@ from django.db.models.fields.json import KT
 from accounts import users
 from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
 from accounts.plans import Plan
+from imagehost.models import FileDay
 from infrastructure.databases.statements import Statement
 from lookup.serializers.fields import iso
 from lookup.transfer import exporting
@@ -184,6 +185,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     rules = user.folder_rules.select_related("folder")
     yield "folder_rules", rules, ("position", "kind", "pattern", "folder.name")
     yield "files", user.files.all(), _FILE
+    yield "file_days", FileDay.objects.filter(file__owner=user), ("file_id", "day", "views", "downloads")
     yield "albums", user.imagehost_albums.all(), ("id", "title", "link", "file_ids", "created_at", "updated_at")
     # On profiles of other users, and for their own.
     comments = user.comments_written.select_related("user")

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Concatenate, ParamSpec
 
 from django.contrib import messages
@@ -22,7 +23,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.http import SignedInRequest
 from accounts.plans import ALLOWANCES, Allowance, Plan
-from dashboard import access
+from dashboard import access, charts
+from dashboard.charts import Chart
 from dashboard.forms import is_done
 from dashboard.imagehost import uploaders
 from dashboard.imagehost.forms import LIFETIMES, DetailsForm, FilterForm, LifetimeForm
@@ -35,9 +37,12 @@ from imagehost.pages.file_pages import Tile
 from imagehost.receiving import incoming
 from imagehost.receiving.incoming import PageReceiver, Received
 from imagehost.receiving.uploads import Uploaded
-from imagehost.storing import files, quotas
+from imagehost.storing import daily_counts, files, quotas
+from imagehost.storing.daily_counts import Counts
 from infrastructure.requests import content_security
 from infrastructure.requests.errors import ApiError
+from lookup.visits.daily_counts import KEPT
+from lookup.visits.database_store import days_until
 
 NOTHING_CHOSEN = "Choose at least one file first."
 
@@ -88,6 +93,7 @@ def back(request: HttpRequest) -> HttpResponse:
 
 
 PAGE_SIZE = 48
+DAYS_SHOWN = 30  # of views and downloads
 ACCEPTED = ",".join(media.BY_MIME)
 
 
@@ -112,10 +118,24 @@ class Storage:
         return self.used >= self.allowance.max_storage
 
 
+class FileCounts:
+    """Views and downloads of the file in the last DAYS_SHOWN days, `days` with today first. 1 query."""
+
+    def __init__(self, file: File, now: datetime) -> None:
+        days = days_until(now, DAYS_SHOWN)
+        found = daily_counts.by_day(file, days[0])
+        counts = [found.get(day, Counts()) for day in days]
+        self.days = [*zip(days, counts, strict=True)][::-1]
+        self.views = sum(each.views for each in counts)
+        self.downloads = sum(each.downloads for each in counts)
+        series = {"Views": [each.views for each in counts], "Downloads": [each.downloads for each in counts]}
+        self.chart: Chart = charts.by_day(series, days)
+
+
 @access.signed_in
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
-    """Show files. 4 queries, 1 more with files plus the session's: usage, folders, albums, count, files."""
+    """Show files. 4 queries, 2 more with files plus the session's: usage, folders, albums, count, files, their days."""
     plan = request.user.current_plan(timezone.now())
     context = {
         "storage": Storage(plan, ALLOWANCES[plan], quotas.used(request.user.pk)),
@@ -149,6 +169,7 @@ def _page(
     rows = listing.search(owner_id=request.user.pk, filters=filters.filters(folder.pk if folder else None))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     files = list(page)
+    totals = daily_counts.totals(files) if files else {}
     shown = {
         "filters": filters,
         "is_filtered": any(request.GET.get(name) for name in filters.fields),
@@ -156,7 +177,7 @@ def _page(
         "albums": list(albums.of(request.user)),
         "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "page": page,
-        "tiles": [tile_of(file) for file in files],
+        "tiles": [(tile_of(file), totals.get(file.pk)) for file in files],
         "back": request.get_full_path(),
     }
     response = render(request, template, {**context, **shown})
@@ -173,8 +194,8 @@ def tile_of(file: File) -> Tile:
 
 @form_view
 def detail(request: SignedInRequest, name: str) -> HttpResponse:
-    """Show the file with its codes, or the decision that took it down, and change its name and caption. 1 query; 2 with
-    a decision."""
+    """Show the file with its codes, or the decision that took it down, and change its name and caption. 2 queries: the
+    file, its days; 1 more with a decision."""
     file = _found(request, name)
     form = DetailsForm(request.POST if request.method == "POST" else None, file=file)
 
@@ -197,6 +218,9 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
         "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "codes": [] if file.quarantined_at else file_pages.codes_of(file),
         "decision": moderation.decision_about(file),
+        "counts": FileCounts(file, timezone.now()),
+        "columns": ("Views", "Downloads"),
+        "days_kept": KEPT.days,
     }
     response = render(request, "dashboard/imagehost/file.html", context)
     images = file_pages.origins_of(file)

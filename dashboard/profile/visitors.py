@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Self
 
 from django.http import Http404, HttpResponse
@@ -46,7 +46,7 @@ class Figures:
     @classmethod
     def of(cls, profile: Profile, length: int, link_id: str, now: datetime) -> Self:
         """Return the figures. 4 queries."""
-        days = days_until(now, length)
+        days = database_store.days_until(now, length)
         views = daily_counts.views_by_day(profile, days[0])
         links = daily_counts.clicks_by_link(profile, days[0])
         link = next((one for one in links if one.id == link_id), None)
@@ -64,14 +64,7 @@ class Figures:
         return sum(day.clicks for day in self.days)
 
     def chart(self, name: str, numbers: list[int]) -> Chart:
-        labels = [f"{day.day:%-d %b}" for day in self.days]
-        return charts.stacked({name: numbers}, labels, label_every=self.length // 6)
-
-
-def days_until(now: datetime, length: int) -> list[date]:
-    """Return the last `length` days (UTC), today last."""
-    today = database_store.day_of(now)
-    return [today - timedelta(days=number) for number in reversed(range(length))]
+        return charts.by_day({name: numbers}, [day.day for day in self.days])
 
 
 @editing.of_profile
@@ -107,7 +100,7 @@ def download(request: SignedInRequest, profile: Profile) -> HttpResponse:
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     rows = csv.writer(response)
     rows.writerow(("day", "kind", "source", "count"))
-    for day, kind, source, count in daily_counts.everything(profile, days_until(now, length)[0]):
+    for day, kind, source, count in daily_counts.everything(profile, database_store.days_until(now, length)[0]):
         words = HOST_NAMES.get(source, source) if kind == "view" else audit.spreadsheet_cell(source)
         rows.writerow((day.isoformat(), kind, words, count))
     return response

@@ -28,7 +28,7 @@ def name_decisions(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("imagehost", "0001_models"), ("lookup", "0004_reports_and_appeals")]
+    dependencies = [("imagehost", "0003_counts_by_day"), ("lookup", "0004_reports_and_appeals")]
 
     operations = [
         migrations.AddField(

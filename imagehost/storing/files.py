@@ -176,7 +176,7 @@ def _remove_after_commit(files: Iterable[File]) -> None:
 
 
 def finish_deletion(file: File) -> bool:
-    """Remove the objects of a DELETED file and then its row; whether that worked. Idempotent. 1 query.
+    """Remove the objects of a DELETED file and then its row with its days; whether that worked. Idempotent. 3 queries.
 
     `sweep_uploads` retries it where the store does not answer.
     """

@@ -12,7 +12,7 @@ from django.utils import timezone
 from imagehost import delivery, moderation, names
 from imagehost.delivery import AnyResponse, Content
 from imagehost.models import File
-from imagehost.storing import storage
+from imagehost.storing import daily_counts, storage
 
 DAY = 86_400  # seconds
 LINK_SECONDS = 3600  # for which the target of a redirect is valid
@@ -40,6 +40,12 @@ def _found(request: HttpRequest, file_name: str) -> AnyResponse:
         return delivery.taken_down(moderation.reason_of(moderation.decision_about(file)))
     if file is None or not file.is_delivered:
         return delivery.not_found()
+    response = _answer(request, file)
+    daily_counts.count_download(request, file, response.status_code)
+    return response
+
+
+def _answer(request: HttpRequest, file: File) -> AnyResponse:
     if settings.FILE_DELIVERY == "accel":
         # nginx sends the content with dates and ranges; it adds `delivery.HEADERS`.
         response = HttpResponse()

@@ -28,7 +28,7 @@ from imagehost.models import File, Folder, PreviewState
 from imagehost.moderation import Row
 from imagehost.pages import album_pages, file_pages
 from imagehost.pages.file_pages import Tile
-from imagehost.storing import files, previews, storage
+from imagehost.storing import daily_counts, files, previews, storage
 from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import content_security
@@ -63,6 +63,7 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
     response.headers["Cache-Control"] = LOCKED_CACHING if has_password else CACHING
     origins = file_pages.origins_of(file)
     response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
+    daily_counts.count_view(request, file)
     return response
 
 

@@ -7,11 +7,13 @@ visitor is stored here, only days, hosts and numbers.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from django.db import connection
+from django.apps import apps
+from django.conf import settings
+from django.db import connection, models
 from django.db.models import Sum
 
 from infrastructure.databases import batches, statements
@@ -66,32 +68,45 @@ def add_views(views: Views) -> None:
             host = host if len(hosts) < MOST_HOSTS else OTHER
             hosts |= {host} - {OTHER}
         rows[view.profile_id, view.day, host] += count
-    _add("lookup_profileday", "profile_id", "lookup_profile", "views", [(*key, count) for key, count in rows.items()])
+    add(ProfileDay, ["views"], [(*key, count) for key, count in rows.items()])
 
 
 def add_clicks(clicks: Clicks) -> None:
     """Add to the clicks by day, except of deleted links. The caller holds the transaction. At most 1 query."""
     if clicks:
-        rows = [(click.link_id, click.day, "", count) for click, count in clicks.items()]
-        _add("lookup_linkday", "link_id", "lookup_link", "clicks", rows)
+        add(LinkDay, ["clicks"], [(*click, count) for click, count in clicks.items()])
 
 
-def _add(table: str, key: str, owner: str, number: str, rows: Iterable[tuple[str, date, str, int]]) -> None:
-    """Insert rows or add to existing ones, in the order of their keys."""
-    has_host = table == "lookup_profileday"
-    columns = [key, "day", *(["host"] if has_host else [])]
-    values = ["CAST(n.value->>0 AS varchar(32))", statements.row_column(1, "date")]
-    values += ["CAST(n.value->>2 AS varchar(100))"] if has_host else []
-    names = ", ".join(columns)
+def add(days: type[models.Model], numbers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows into a table of counts by day, or add to existing ones, in the order of their keys. Rows of deleted
+    owners are left out. 1 query.
+
+    `days`: a model with one unique constraint, which begins with the owner. `rows`: the values of the constraint's
+    columns in their order (keys as text, days as dates), then those of `numbers`. No two rows have the same key.
+    """
+    [constraint] = days._meta.total_unique_constraints
+    keys = [days._meta.get_field(name) for name in constraint.fields]
+    owner = keys[0].related_model._meta
+    columns = ", ".join(key.column for key in keys)
+    values = [_value(at, key) for at, key in enumerate(keys)]
+    values += [f"CAST(n.value->>{at} AS integer)" for at in range(len(keys), len(keys) + len(numbers))]
+    sums = ", ".join(f"{number} = held.{number} + excluded.{number}" for number in numbers)
     statement = f"""
-        INSERT INTO {table} AS held ({names}, {number})
-        SELECT {", ".join(values)}, CAST(n.value->>3 AS integer)
-        FROM {statements.rows_source()} JOIN {owner} o ON o.id = n.value->>0
+        INSERT INTO {days._meta.db_table} AS held ({columns}, {", ".join(numbers)})
+        SELECT {", ".join(values)}
+        FROM {statements.rows_source()} JOIN {owner.db_table} o ON o.{owner.pk.column} = {values[0]}
         WHERE true ORDER BY 1, 2
-        ON CONFLICT ({names}) DO UPDATE SET {number} = held.{number} + excluded.{number}
+        ON CONFLICT ({columns}) DO UPDATE SET {sums}
     """  # noqa: S608 - only names of tables and columns
     with connection.cursor() as cursor:
         cursor.execute(statement, [statements.rows_parameter(list(rows))])
+
+
+def _value(at: int, key: Any) -> str:
+    """Return the column `at` of a row as the type of the field `key`. SQLite has no type of dates to cast to."""
+    if isinstance(key, models.DateField):
+        return statements.row_column(at, "date")
+    return f"CAST(n.value->>{at} AS {key.db_type(connection)})"
 
 
 class LinkCount(NamedTuple):
@@ -137,7 +152,7 @@ def everything(profile: Profile, since: date) -> list[tuple[date, str, str, int]
 
 
 def forget(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete days that are older than KEPT; return the number of rows."""
+    """Delete days that are older than KEPT from each table of COUNTED_DAYS; return the number of rows."""
     last = now.date() - KEPT
-    days = ProfileDay.objects.filter(day__lt=last), LinkDay.objects.filter(day__lt=last)
+    days = (apps.get_model(name)._default_manager.filter(day__lt=last) for name in settings.COUNTED_DAYS)
     return sum(batches.delete(rows, by="day", after_batch=after_batch) for rows in days)

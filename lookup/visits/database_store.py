@@ -51,6 +51,12 @@ def day_of(now: datetime) -> date:
     return now.astimezone(UTC).date()
 
 
+def days_until(now: datetime, length: int) -> list[date]:
+    """Return the last `length` days (UTC), today last."""
+    today = day_of(now)
+    return [today - DAY * number for number in reversed(range(length))]
+
+
 def new_salt() -> str:
     return secrets.token_hex(32)
 

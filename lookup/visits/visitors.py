@@ -36,6 +36,21 @@ _EARLY = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 _NAVIGATION = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
 
 
+def is_visit(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether a person opens a page. HEAD, a part of another page, a load ahead of time, a robot, and a request
+    without a user agent are no visits."""
+    user_agent = _agent_of(headers)
+    if method != "GET" or not user_agent or _ROBOT.search(user_agent):
+        return False
+    if any(_EARLY.search(headers.get(name, "")) for name in _EARLY_HEADERS):
+        return False
+    return all(headers.get(name, value).strip().lower() == value for name, value in _NAVIGATION.items())
+
+
+def _agent_of(headers: Mapping[str, str]) -> str:
+    return headers.get("User-Agent", "").strip()
+
+
 @dataclass(frozen=True)
 class Visitor:
     """The origin of a request. Only its hash is stored."""
@@ -45,15 +60,8 @@ class Visitor:
 
     @classmethod
     def of(cls, method: str, headers: Mapping[str, str], address: str) -> Self | None:
-        """Return the visitor; None for HEAD, no navigation, loads ahead of time, robots, and without a user agent."""
-        user_agent = headers.get("User-Agent", "").strip()
-        if method != "GET" or not user_agent or _ROBOT.search(user_agent):
-            return None
-        if any(_EARLY.search(headers.get(name, "")) for name in _EARLY_HEADERS):
-            return None
-        if any(headers.get(name, value).strip().lower() != value for name, value in _NAVIGATION.items()):
-            return None
-        return cls(address, user_agent[:MAX_USER_AGENT])
+        """Return the visitor; None where the request is no visit."""
+        return cls(address, _agent_of(headers)[:MAX_USER_AGENT]) if is_visit(method, headers) else None
 
     def hashed(self, user_id: str, salt: str) -> str:
         """Return the hash of this visitor on the profiles of one user under `salt`; 32 characters.

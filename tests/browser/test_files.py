@@ -207,6 +207,30 @@ def test_files_are_uploaded_renamed_moved_and_deleted_on_a_phone(chrome: Browser
         expect(page.get_by_text("2 files deleted.")).to_be_visible()
 
 
+def test_views_are_counted_for_the_owner_to_see(chrome: Browser, site: Site) -> None:
+    person = {"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"}
+    with at_a_browser(chrome, site) as page:
+        with_files(page, site, "red")
+        page.goto(HOME)
+        link = page.locator(".shot__link").get_attribute("href")
+        assert link
+        visitor = chrome.new_context(base_url=site.base_url, **person)
+        try:
+            opened = visitor.new_page()
+            opened.goto(link)
+            with opened.expect_download():
+                opened.get_by_role("link", name="Download").click()
+        finally:
+            visitor.close()
+        page.wait_for_timeout(3_000)  # the notes of requests are written every two seconds
+        page.reload()
+        expect(page.locator(".shot")).to_contain_text("1 view, 1 download")
+        page.get_by_label("More for red.png").click()
+        page.get_by_role("link", name="Edit red.png").click()
+        expect(page.get_by_text("1 view and 1 download in the last 30 days")).to_be_visible()
+        assert problems_of(page) == []
+
+
 def test_without_scripts_a_folder_is_walked_page_by_page(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site, scripts=False, is_narrow=True) as page:
         with_files(page, site, "red", "green")

@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.db import connection, models
 
 from accounts.models import KeyDay
+from imagehost.models import FileDay
 from infrastructure.databases import batches
 from lookup.models import LinkDay, ProfileDay, Visit, VisitBatch, VisitSalt
 from oidc_provider.models import (
@@ -28,6 +29,7 @@ from oidc_provider.models import (
 )
 from presence.models import StoreEntry
 from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.imagehost import FileFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.lookup import statements
@@ -159,6 +161,12 @@ KINDS = [
         LinkDay,
         "lookup_linkday_day",
         lambda number, at: {"link": LinkFactory(), "day": at.date(), "clicks": 1},
+    ),
+    Kind(
+        "sweep_assets",
+        FileDay,
+        "imagehost_fileday_day",
+        lambda number, at: {"file": FileFactory(), "day": at.date(), "views": 1},
     ),
 ]
 NAMES = [f"{place} {kind.model.__name__} by {kind.index}" for place, kind in enumerate(KINDS)]

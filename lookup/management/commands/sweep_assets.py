@@ -9,8 +9,8 @@ from lookup.visits import daily_counts
 
 class Command(JobCommand):
     help = (
-        "Remove files that no profile has shown for a day, objects in the store that no row knows, and the views and "
-        "clicks of days a year ago."
+        "Remove files that no profile has shown for a day, objects in the store that no row knows, and the views, "
+        "clicks and downloads of days a year ago."
     )
 
     def perform(self) -> str:

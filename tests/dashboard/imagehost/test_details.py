@@ -1,7 +1,8 @@
-"""A file's page in the dashboard: its name and its caption."""
+"""A file's page in the dashboard: its name, its caption, its views and downloads."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ from accounts.models import User
 from imagehost import media
 from imagehost.folders import albums, listing
 from imagehost.folders.listing import FileFilters
-from imagehost.models import File, State
+from imagehost.models import File, FileDay, State
 from imagehost.storing import files
+from lookup.visits.database_store import day_of
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, messages_of, text_of, titles_of
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import messenger_tags, signed_in, unlocked
+from tests.lookup import statements
 from tests.pages.markup import page_of, problems_of
 from tests.support.threads import together
 
@@ -163,3 +166,27 @@ def test_the_caption_of_a_locked_file_needs_the_password() -> None:
     for path in (f"/files/{file.name}", f"/folders/{folder.pk}", f"/files/albums/{album.link}"):
         assert b"Where the key is" not in Client().get(path).content
         assert b"Where the key is" in unlocked(folder.pk, "open sesame").get(path).content
+
+
+def test_views_and_downloads_are_shown_by_day_and_as_sums(browser: Client, user: User) -> None:
+    file, quiet = FileFactory(owner=user, original_name="seen.png"), FileFactory(owner=user)
+    today = day_of(timezone.now())
+    for age, views, downloads in ((0, 3, 1), (29, 2, 0), (30, 50, 50)):
+        FileDay.objects.create(file=file, day=today - timedelta(days=age), views=views, downloads=downloads)
+    opened = browser.get(place_of(file))
+    assert problems_of(opened) == []
+    assert "5 views and 1 download in the last 30 days" in text_of(opened)
+    rows = page_of(opened).xpath("//table//tr[th and td]")
+    assert [len(rows), *(cell.text for cell in rows[0].xpath("td")), *(cell.text for cell in rows[29].xpath("td"))] == [
+        *(30, "3", "1"),
+        *("2", "0"),
+    ]
+    assert "None in the last 30 days" in text_of(browser.get(place_of(quiet)))
+    gallery = text_of(browser.get(HOME))
+    assert gallery.count("55 views, 51 downloads") == gallery.count(" views, ") == 1
+
+
+def test_the_page_takes_two_queries(browser: Client, user: User) -> None:
+    file = FileFactory(folder=FolderFactory(owner=user))
+    asked = statements.names(lambda: browser.get(place_of(file)))
+    assert [name for name in asked if "imagehost" in name] == ["SELECT imagehost_file", "SELECT imagehost_fileday"]

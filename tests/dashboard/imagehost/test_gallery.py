@@ -56,12 +56,12 @@ def test_files_are_shown_with_their_previews_and_links(browser: Client, user: Us
 
 
 def test_it_costs_the_same_for_one_file_and_for_ten(browser: Client, user: User) -> None:
-    """Usage, folders, the count of files, the files, albums; beside what every page of the dashboard asks."""
+    """Usage, folders, the count of files, the files and their days, albums; and what every dashboard page asks."""
     FileFactory(folder=FolderFactory(owner=user))
     asked = statements.names(lambda: browser.get(HOME))
     assert [name for name in asked if "imagehost" in name] == [
         *("SELECT imagehost_usage", "SELECT imagehost_folder", "SELECT imagehost_file", "SELECT imagehost_file"),
-        "SELECT imagehost_album",
+        *("SELECT imagehost_fileday", "SELECT imagehost_album"),
     ]
     for _ in range(9):
         FileFactory(folder=FolderFactory(owner=user))
