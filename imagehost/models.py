@@ -375,11 +375,12 @@ class File(models.Model):
 class FileDay(models.Model):
     """Views of a file's page and downloads of the file on a day (UTC).
 
-    The database does not check the file: a release that does not know this table deletes files too.
+    The database does not check the file: a release that does not know this table deletes files too. The end of a
+    deletion (`imagehost.storing.files.finish_deletion`) deletes its days; CASCADE would look for them first.
     """
 
     file = models.ForeignKey(
-        File, on_delete=models.CASCADE, related_name="days", db_constraint=False, db_index=False
+        File, on_delete=models.DO_NOTHING, related_name="days", db_constraint=False, db_index=False
     )  # the index of the constraint begins with it
     day = models.DateField(db_index=True)
     views = models.PositiveIntegerField(default=0)

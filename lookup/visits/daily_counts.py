@@ -85,7 +85,7 @@ def add(days: type[models.Model], numbers: Sequence[str], rows: Iterable[Sequenc
     columns in their order (keys as text, days as dates), then those of `numbers`. No two rows have the same key.
     """
     [constraint] = days._meta.total_unique_constraints
-    keys = [days._meta.get_field(name) for name in constraint.fields]
+    keys: list[Any] = [days._meta.get_field(name) for name in constraint.fields]  # of any type
     owner = keys[0].related_model._meta
     columns = ", ".join(key.column for key in keys)
     values = [_value(at, key) for at, key in enumerate(keys)]

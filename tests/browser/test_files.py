@@ -99,7 +99,7 @@ def selected(page: Page) -> list[str]:
     return page.locator(".shot:has(:checked) .shot__title").all_inner_texts()
 
 
-def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
+def test_files_are_selected_and_their_menus_opened_by_keyboard(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         with_files(page, site, "red", "green", "blue")
         page.goto(HOME)
@@ -120,7 +120,6 @@ def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
             page.keyboard.press(key)
             assert selected(page) == titles, key
         assert problems_of(page) == []
-        page.keyboard.press("Home")
         menu = page.get_by_label("More for blue.png")
         menu.focus()
         page.keyboard.press("Enter")
@@ -130,7 +129,14 @@ def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
         page.keyboard.press("Escape")
         expect(page.get_by_role("link", name="Download blue.png")).to_be_hidden()
         expect(menu).to_be_focused()
-        page.locator(".shot__link").nth(1).focus()
+
+
+def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        with_files(page, site, "red", "green", "blue")
+        page.goto(HOME)
+        page.locator(".shot__link").first.focus()
+        page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         dialog = page.get_by_role("dialog")
         expect(dialog.locator("img")).to_have_attribute("alt", "green.png")
@@ -208,13 +214,13 @@ def test_files_are_uploaded_renamed_moved_and_deleted_on_a_phone(chrome: Browser
 
 
 def test_views_are_counted_for_the_owner_to_see(chrome: Browser, site: Site) -> None:
-    person = {"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"}
+    person = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
     with at_a_browser(chrome, site) as page:
         with_files(page, site, "red")
         page.goto(HOME)
         link = page.locator(".shot__link").get_attribute("href")
         assert link
-        visitor = chrome.new_context(base_url=site.base_url, **person)
+        visitor = chrome.new_context(base_url=site.base_url, user_agent=person)
         try:
             opened = visitor.new_page()
             opened.goto(link)

@@ -15,9 +15,10 @@ from imagehost import media
 from imagehost.models import File, FileDay
 from imagehost.storing import daily_counts, files
 from imagehost.storing.daily_counts import Counts, Note
+from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import uploading
-from tests.imagehost.public_pages import PREVIEW, silent_store, stored
+from tests.imagehost.public_pages import PREVIEW, signed_in, silent_store, stored
 from tests.lookup import statements
 from tests.lookup.visiting import BROWSER, NOON
 from tests.support.threads import together
@@ -95,17 +96,13 @@ def test_a_download_that_another_server_sends_counts_by_its_request(way: str, se
 
 
 def test_the_owner_is_no_visitor_and_a_page_behind_a_password_is_none() -> None:
-    file = FileFactory()
-    locked = FileFactory(folder=FolderFactory(owner=file.owner, password="open sesame"))
-    owner = Client()
-    owner.force_login(file.owner)
-    assert owner.get(f"/files/{file.name}", headers=PERSON).status_code == 200
+    ada = UserFactory()
+    file = FileFactory(owner=ada)
+    locked = FileFactory(folder=FolderFactory(owner=ada, password="open sesame"))
+    assert signed_in(ada).get(f"/files/{file.name}", headers=PERSON).status_code == 200
     assert Client().get(f"/files/{locked.name}", headers=PERSON).status_code == 403
     assert (counted(file), counted(locked)) == (None, None)
-    other = Client()
-    other.force_login(locked.owner)
-    other.force_login(FileFactory().owner)
-    assert other.get(f"/files/{file.name}", headers=PERSON).status_code == 200
+    assert signed_in(UserFactory()).get(f"/files/{file.name}", headers=PERSON).status_code == 200
     assert counted(file) == Counts(1, 0)
 
 

@@ -202,17 +202,18 @@ class TestCosts:
         FileFactory()
         assert statements.names(sweep) == ["SELECT imagehost_file"] * 4
 
-    def test_an_upload_is_three_and_a_deletion_one(self) -> None:
+    def test_an_upload_is_four_and_a_deletion_two(self) -> None:
         count = 3
         for _ in range(count):
             pending(2 * HOUR)
-        upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
+        removal = ["DELETE imagehost_fileday", "DELETE imagehost_file"]
+        upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", *removal]
         assert _without_transactions(sweep) == [
             *["SELECT imagehost_file"] * 2, *upload * count, *["SELECT imagehost_file"] * 2
         ]  # fmt: skip
         for _ in range(count):
             deleted()
-        removals = ["DELETE imagehost_file"] * count
+        removals = removal * count
         assert _without_transactions(sweep) == ["SELECT imagehost_file"] * 3 + removals + ["SELECT imagehost_file"]
 
     @pytest.mark.parametrize("state", [State.PENDING, State.DELETED])

@@ -18,6 +18,7 @@ from accounts.models import KeyDay, StaffNotice, User
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
 from imagehost.folders import albums
+from imagehost.models import FileDay
 from lookup.models import Decision
 from oidc_provider.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
@@ -36,8 +37,8 @@ pytestmark = pytest.mark.django_db
 DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
-    *("folders", "folder_rules", "files", "albums", "comments", "votes", "comment_likes", "reports", "uploads"),
-    *("decisions", "staff_notices"),
+    *("folders", "folder_rules", "files", "file_days", "albums", "comments", "votes", "comment_likes", "reports"),
+    *("uploads", "decisions", "staff_notices"),
     *("app_uses", "app_requests"),
 }
 
@@ -57,7 +58,9 @@ def fill(user: User) -> str:
     KeyDay.objects.create(key=issued.key, day=timezone.now().date(), count=5)
     access_requests.ask_for_permission(key=issued.key, permission="lookup:user", reason="A bot")
     FolderRuleFactory(owner=user, folder=FolderFactory(owner=user))
-    albums.create(owner=user, title="Summer", files=[FileFactory(owner=user)], now=timezone.now())
+    file = FileFactory(owner=user)
+    FileDay.objects.create(file=file, day=timezone.now().date(), views=5)
+    albums.create(owner=user, title="Summer", files=[file], now=timezone.now())
     UserSession.objects.create(user=user, session_key=user.pk, ip="127.0.0.1", user_agent=f"Of-{user.username}")
     comment = CommentFactory(user=UserFactory(username=f"Of-{user.username}"), author=user)
     CommentLikeFactory(comment=comment, user=user)

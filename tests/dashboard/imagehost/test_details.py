@@ -117,11 +117,11 @@ def test_only_the_owner_changes_it_while_it_is_stored(browser: Client, user: Use
     with pytest.raises(File.DoesNotExist):
         files.describe(owner=user, file=foreign, name=None, caption="mine")
     with pytest.raises(ValidationError):
-        files.describe(owner=foreign.owner, file=foreign, name=None, caption="a\x07")
-    banned = FileFactory(owner=UserFactory())
-    theirs = signed_in(banned.owner)
+        files.describe(owner=User.objects.get(pk=foreign.owner_id), file=foreign, name=None, caption="a\x07")
+    owner = UserFactory()
+    banned, theirs = FileFactory(owner=owner), signed_in(owner)
     fields = form_of(theirs, banned)
-    User.objects.filter(pk=banned.owner_id).update(is_active=False, banned_at=timezone.now())
+    User.objects.filter(pk=owner.pk).update(is_active=False, banned_at=timezone.now())
     assert theirs.post(place_of(banned), {**fields, "caption": "x"})["Location"].startswith("/accounts/login/")
     assert not File.objects.exclude(caption="").exists()
 
