@@ -36,6 +36,10 @@ VISITORS_MAILS = {  # which a visitor can cause for any address
     "account/email/unknown_account",
 }
 LINKS_AND_CODES = {"activate_url", "code", "password_reset_url", "signup_url"}  # what allauth's emails have of ours
+WAYS = {
+    "mfa_reauthenticate": "Use your authenticator app or a recovery code",
+    "mfa_reauthenticate:webauthn": "Use your passkey or security key",
+}
 SIGN_INS = Counter("hearth_sign_ins", "Signed in, signed up, and passwords refused.", ("outcome",))
 
 
@@ -131,6 +135,11 @@ class AccountAdapter(DefaultAccountAdapter):
         records = get_authentication_records(self.request, self.request.user)
         proved_at = records[-1]["at"] if records else self.request.session.get(SIGNED_UP_AT, 0)
         return bool(time.time() - proved_at >= app_settings.REAUTHENTICATION_TIMEOUT)
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Return allauth's list of ways to prove that it is still the user, in our words."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [{**method, "description": WAYS.get(method["id"], method["description"])} for method in methods]
 
     def reauthenticate(self, user: Any, password: str) -> bool:
         """Check the password once, by username: allauth would check it by email address again."""

@@ -41,7 +41,6 @@ KEY = ApiKeyFactory.build(name=HOSTILE, prefix="hk_12345678", expires_at=AT)
 DECISION = Decision(
     pk=1, kind="FILE", title=HOSTILE, reason="SPAM", words=f"{HOSTILE}\n\n{settings.BASE_URL}/evil", decided_at=AT
 )
-DECISION = SimpleNamespace(pk=1, title=HOSTILE, answer=HOSTILE, words=HOSTILE, decided_at=AT, reason_shown="Spam")
 LETTERS: dict[str, dict[str, Any]] = {
     "access_request": {
         "request": SimpleNamespace(
@@ -49,7 +48,6 @@ LETTERS: dict[str, dict[str, Any]] = {
         )
     },
     "appeal_refused": {"decision": DECISION, "kind": "file"},
-    "appeal_refused": {"kind": "file", "decision": DECISION},
     "deletion_asked": {"deletion": SimpleNamespace(due_at=AT)},
     "deletion_stopped": {},
     "key_ends": {"key": KEY},
@@ -57,12 +55,10 @@ LETTERS: dict[str, dict[str, Any]] = {
     "key_replaced": {"key": KEY, "old": KEY, "has_overlap": True},
     "renamed": {"old_username": HOSTILE, "is_kept": True},
     "reserved_name": {"old": "favicon.ico", "new": "favicon.ico-", "is_username": True},
-    "restored": {"kind": "album", "decision": DECISION, "is_appeal": True, "words": HOSTILE},
     "second_factor_reset": {"is_staff": True},
     "restored": {"decision": DECISION, "kind": "file", "is_appeal": True, "is_kept": True, "words": DECISION.words},
     "secret_reset": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
     "staff_notice": {"notice": SimpleNamespace(kind="HIDDEN", text=HOSTILE)},
-    "taken_down": {"kind": "file", "decision": DECISION, "max_appeal": 500},
     "taken_down": {"decision": DECISION, "kind": "file", "max_appeal": 1000},
 }
 

@@ -32,9 +32,15 @@ FOR_PEOPLE = [
 def texts() -> dict[str, str]:
     """Our files by their path: code, pages, documentation."""
     folders = [ROOT / name for name in (*APPS, "docs", "templates", "static", "tests")]
-    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in TEXTS] + [*ROOT.glob("*.md")]
-    own = {Path(__file__), ROOT / "CHANGELOG.md"}  # the changelog says what earlier releases said
-    return {str(path.relative_to(ROOT)): path.read_text() for path in paths if path not in own}
+    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in TEXTS] + [
+        ROOT / name for name in ("CONTRIBUTING.md", "README.md", "SECURITY.md")
+    ]
+    own = {Path(__file__)}
+    return {
+        str(path.relative_to(ROOT)): path.read_text()
+        for path in paths
+        if path not in own and "node_modules" not in path.parts
+    }
 
 
 @pytest.mark.parametrize("word", EVERYWHERE)
