@@ -1,4 +1,4 @@
-"""Public pages about the service: terms and privacy policy of the operator, status, robots.txt, security.txt."""
+"""Public pages about the service: the operator's terms and privacy policy, status, and what programs ask every site."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.html import linebreaks
+from django.utils.html import escape, linebreaks
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from config import version
 from config.env import Document
 from config.operations import readiness
+from dashboard.documentation import contents
 
 CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
 SECURITY_DAYS = 90  # how long a copy of security.txt is true; RFC 9116 §2.5.5 asks for less than a year
@@ -118,7 +119,19 @@ def current_status() -> Status:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    return _cached(HttpResponse(ROBOTS, content_type="text/plain; charset=utf-8"))
+    text = f"{ROBOTS}Sitemap: {settings.BASE_URL}/sitemap.xml\n"
+    return _cached(HttpResponse(text, content_type="text/plain; charset=utf-8"))
+
+
+@require_safe
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """Return the pages that search engines may show (https://www.sitemaps.org); profiles are found by their links."""
+    own = [path for path, document in (("/terms", settings.TERMS), ("/privacy", settings.PRIVACY)) if document.text]
+    paths = ["/", "/leaderboard", *own, *(page.path for page in contents.pages().values())]
+    entries = "".join(f"<url><loc>{escape(settings.BASE_URL + path)}</loc></url>\n" for path in paths)
+    text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
+    declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    return _cached(HttpResponse(declaration + text, content_type="application/xml; charset=utf-8"))
 
 
 @require_safe

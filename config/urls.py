@@ -23,6 +23,7 @@ urlpatterns = [
     path("privacy", public_pages.privacy, name="privacy"),
     path("status", public_pages.status, name="status"),
     path("robots.txt", public_pages.robots),
+    path("sitemap.xml", public_pages.sitemap),
     path(".well-known/security.txt", public_pages.security_txt),
     path(".well-known/change-password", public_pages.change_password),
     path("healthz", readiness.healthz),

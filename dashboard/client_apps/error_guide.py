@@ -23,6 +23,15 @@ _ENDPOINTS = {
     USERINFO: ("userinfo",),
     EVERY: ("authorize", "token", "userinfo", "introspect", "revoke"),
 }
+# The page of the documentation that explains the errors of a place.
+_PAGES = {
+    PAGE: "errors/authorize",
+    REDIRECT: "errors/redirect",
+    TOKEN: "errors/token",
+    CLIENT: "errors/clients",
+    USERINFO: "errors/userinfo",
+    EVERY: "errors/userinfo",
+}
 _CLASSES: tuple[type[ProtocolError], ...] = (
     errors.InvalidGrant,
     errors.InvalidScope,
@@ -59,8 +68,13 @@ class ErrorGuide:
     said: str = ""
 
     @property
+    def page(self) -> str:
+        """Return the slug of the page of the documentation that explains it."""
+        return _PAGES[self.where]
+
+    @property
     def anchor(self) -> str:
-        """Return the anchor of the row on a page that shows all rows."""
+        """Return the anchor of the row on its page."""
         return anchor_of(f"{self.code} {self.where} {self.said}")
 
 

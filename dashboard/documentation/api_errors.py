@@ -29,6 +29,12 @@ TITLES = {
     "gallery": "Gallery and lists of files",
     "folders": "Folders",
 }
+# The pages of the guide, below /docs/errors, with the places that each lists.
+PAGES = {
+    "keys": ("any", "key", "earlier_key", "imagehost_key"),
+    "lookup": ("lookup_user", "lookup_earlier", "leaderboard", "presence", "avatar"),
+    "image-host": ("upload", "gallery", "folders"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,11 @@ class ErrorRow:
     error: ApiError
     cause: str
     fix: str
+
+    @property
+    def page(self) -> str:
+        """Return the slug of the page of the guide that lists it."""
+        return next(f"errors/{name}" for name, places in PAGES.items() if self.where in places)
 
     @property
     def body(self) -> str:

@@ -1,4 +1,7 @@
-"""The pages in reading order: pages/contents.toml."""
+"""The pages in reading order: pages/contents.toml, and the pages of the API reference.
+
+A page below the address of another one of its group is a part of that one: the menu shows it where one of them is open.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from dashboard.documentation import reference
+
 _FOLDER = Path(__file__).parent / "pages"
 
 GROUPS: dict[str, list[str]] = tomllib.loads((_FOLDER / "contents.toml").read_text(encoding="utf-8"))
@@ -16,11 +21,15 @@ GROUPS: dict[str, list[str]] = tomllib.loads((_FOLDER / "contents.toml").read_te
 
 @dataclass(frozen=True)
 class Page:
-    """`slug`: its path below /docs, "" for the start page. `source`: its Markdown, before anything is put in."""
+    """`slug`: its path below /docs, "" for the start page. `source`: its Markdown, before anything is put in.
+
+    `parent`: the slug of the page that it is a part of.
+    """
 
     slug: str
     group: str
     source: str
+    parent: str | None = None
 
     @property
     def title(self) -> str:
@@ -38,6 +47,15 @@ class Page:
         return named.replace("](/", f"]({settings.BASE_URL}/")
 
     @property
+    def parts(self) -> list[Page]:
+        return [page for page in pages().values() if page.parent == self.slug]
+
+    @property
+    def whole(self) -> Page | None:
+        """Return the page that it is a part of."""
+        return None if self.parent is None else pages()[self.parent]
+
+    @property
     def path(self) -> str:
         return f"/docs/{self.slug}" if self.slug else "/docs"
 
@@ -49,11 +67,16 @@ class Page:
 @functools.cache
 def pages() -> dict[str, Page]:
     """Return the pages by slug, in order."""
-    texts = {
-        slug: (_FOLDER / f"{slug or 'start'}.md").read_text("utf-8") for slugs in GROUPS.values() for slug in slugs
-    }
-    return {slug: Page(slug, group, texts[slug]) for group, slugs in GROUPS.items() for slug in slugs}
+    return {page.slug: page for group in GROUPS for page in _pages_of(group)}
+
+
+def _pages_of(group: str) -> list[Page]:
+    sources = {slug: (_FOLDER / f"{slug or 'start'}.md").read_text("utf-8") for slug in GROUPS[group]}
+    if reference.SLUG in sources:
+        sources |= reference.sources()
+    above = {slug: slug.rpartition("/")[0] or None for slug in sources}
+    return [Page(slug, group, text, above[slug] if above[slug] in sources else None) for slug, text in sources.items()]
 
 
 def groups() -> list[tuple[str, list[Page]]]:
-    return [(group, [pages()[slug] for slug in slugs]) for group, slugs in GROUPS.items()]
+    return [(group, [page for page in pages().values() if page.group == group]) for group in GROUPS]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,8 @@ from oauth2_provider.settings import oauth2_settings
 from accounts import plans, rate_limits
 from accounts.api_keys import keys
 from dashboard.api_keys import queries as keys_queries
-from dashboard.documentation import button_kit, explorer, programs, tables
+from dashboard.client_apps.error_guide import anchor_of
+from dashboard.documentation import button_kit, explorer, programs, reference, tables
 from dashboard.documentation.contents import Page
 from dashboard.imagehost import uploaders
 from imagehost import media
@@ -103,17 +105,20 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {
         "errors": tables.errors,
         "oauth_errors": tables.oauth_errors,
-        "all_errors": tables.all_errors,
-        "all_oauth_errors": tables.all_oauth_errors,
+        "error_guide": tables.error_guide_of,
+        "oauth_guide": tables.oauth_guide_of,
         "settings": tables.settings,
+        "settings_of": tables.settings_of,
         "scopes": tables.scopes,
-        "reference": tables.reference,
+        "reference": reference.index,
+        "operation": reference.operation,
+        "schemas": reference.schemas,
         "stacks": tables.stacks,
         "buttons": button_kit.markdown,
         "styled_buttons": button_kit.styled,
     }
 )
-_LINE = re.compile(rf"^\{{\{{ ({'|'.join(_TABLES)})((?: \w+)*) \}}\}}$", re.MULTILINE)
+_LINE = re.compile(rf"^\{{\{{ ({'|'.join(_TABLES)})((?: [\w-]+)*) \}}\}}$", re.MULTILINE)
 
 
 @functools.cache
@@ -121,7 +126,36 @@ def expanded(page: Page) -> str:
     """Return Markdown that ends in a line break. Raises KeyError, ValueError: the page names what does not exist."""
     text = _BLOCK.sub(_block, page.source)
     text = _LINE.sub(lambda found: _TABLES[found[1]](*found[2].split()), text)
-    return fill(text)
+    return fill(text.replace(_INDEX, index_of(page) if _INDEX in text else ""))
+
+
+_INDEX = "{{ parts }}"
+_CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(r'^(##+) (.+)$|^\| (\d{3}) \| `\{"error":"([^"]+)"', re.MULTILINE)
+
+
+def index_of(page: Page) -> str:
+    """Return a list of the parts of a page, each with its headings and errors, one line each.
+
+    Rendered, an entry has the id of what it leads to: an address from before the page had parts leads to the entry.
+    """
+    lines = []
+    for part in page.parts:
+        lines.append(f"- [{part.title}]({part.path}): {part.summary}")
+        heading, inner = "", ""
+        for level, title, status, error in _ENTRY.findall(_CODE.sub("", expanded(part))):
+            if level:
+                heading, inner = title, "  " * (len(level) - 1)
+                lines.append(f"{inner}- [{title}]({part.path}#{anchor_of(title)})")
+            else:
+                anchor = anchor_of(f"{heading} {status} {error}")
+                lines.append(f"  {inner}- [{status} {error}]({part.path}#{anchor})")
+    return "\n".join(lines)
+
+
+def without_index(page: Page) -> Page:
+    """Return the page as a search reads it: without the words of its parts."""
+    return replace(page, source=page.source.replace(_INDEX, "").replace("{{ reference }}", ""))
 
 
 def as_text(page: Page) -> str:

@@ -115,7 +115,7 @@ def _name_of(status: int, error: str) -> str:
 
 
 def _guide(row: api_errors.ErrorRow) -> str:
-    return f"{contents.pages()['errors'].path}#{api_errors.anchor_of(row)}"
+    return f"{contents.pages()[row.page].path}#{api_errors.anchor_of(row)}"
 
 
 @functools.cache

@@ -73,6 +73,7 @@ def rendered(markdown: str) -> Rendered:
     tokens = parse(markdown)
     headings = _name_headings(tokens)
     _label_blocks(tokens)
+    _name_entries(tokens, {heading.anchor for heading in headings})
     _mark_choices(tokens)
     lead, *sections = _split(tokens)
     html = "".join(_section(section) for section in sections)
@@ -245,3 +246,17 @@ def _label_blocks(tokens: list[Token]) -> None:
         elif token.type == "fence":
             number += 1
             token.meta["number"] = number
+
+
+def _name_entries(tokens: list[Token], taken: set[str]) -> None:
+    """Give an entry that begins with a link to a page the id of what it leads to, where that is not `taken`."""
+    for opening, inline in zip(tokens, tokens[2:], strict=False):
+        children = inline.children or []
+        if opening.type != "list_item_open" or not children or children[0].type != "link_open":
+            continue
+        path, _, fragment = str(children[0].attrs["href"]).partition("#")
+        name = itertools.takewhile(lambda child: child.type != "link_close", children[1:])
+        anchor = fragment or anchor_of("".join(child.content for child in name))
+        if path.startswith("/docs/") and anchor not in taken:
+            taken.add(anchor)
+            opening.attrSet("id", anchor)

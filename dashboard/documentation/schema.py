@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from infrastructure.once import once
 
 JSON = dict[str, Any]  # any part of the document
 _REFERENCE = "#/components/schemas/"
+_REFERRED = re.compile(rf"{_REFERENCE}(\w+)")
 
 
 @once
@@ -76,6 +79,17 @@ def referred(rule: JSON) -> str:
     for inner in (*rule.get("allOf", ()), rule.get("items", {})):
         reference = reference or str(inner.get("$ref", ""))
     return reference.removeprefix(_REFERENCE)
+
+
+def reachable(names: Iterable[str]) -> list[str]:
+    """Return `names` and the components that they refer to, directly or through others. Raises KeyError."""
+    known, found = components(), dict.fromkeys(names)
+    waiting = list(found)
+    while waiting:
+        inner = _REFERRED.findall(json.dumps(known[waiting.pop()]))
+        waiting += [name for name in inner if name not in found]
+        found |= dict.fromkeys(inner)
+    return list(found)
 
 
 def choices(rule: JSON) -> list[str]:

@@ -143,7 +143,7 @@ def index() -> tuple[list[Section], ...]:
 
 
 def _sections(page: Page) -> list[Section]:
-    tokens = rendering.parse(personalization.visitor().fill(expansion.as_text(page)))
+    tokens = rendering.parse(personalization.visitor().fill(expansion.as_text(expansion.without_index(page))))
     found: list[tuple[str, list[str]]] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         if before is not None and before.type == "heading_open" and before.tag in ("h1", "h2", "h3"):

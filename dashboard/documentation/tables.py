@@ -1,17 +1,17 @@
-"""Markdown of what the code knows: fields, parameters, errors, settings, scopes, ready code and the API reference."""
+"""Markdown of what the code knows: fields, parameters, errors, settings, scopes and ready code."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dashboard.client_apps import code_samples, error_guide
 from dashboard.client_apps.code_samples import STACKS
 from dashboard.documentation import api_errors, schema
-from dashboard.documentation.schema import JSON, Operation
 from lookup.openapi import ONLY_TRUE
-from lookup.shapes.settings_schema import FIELDS
+from lookup.shapes.settings_schema import FIELDS, Field
 from oidc_provider.applications.scopes import SCOPES
 
 _OAUTH_PLACES = {
@@ -32,8 +32,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def fields(name: str, block: str, *, form: str = "") -> str:
     """Return the fields of a component, in its order, with type and null as the code has them.
 
-    `block` has a line for each, `name | example | meaning`. `form`, "earlier" or "leaderboard": a field without a line
-    is a setting, and the table of all settings says which. Raises KeyError: no line, no such field.
+    `block` has a line for each, `name | example | meaning`. `form`, "earlier" or "leaderboard": fields without a line
+    are settings, which `settings_of` lists. Raises KeyError: no line, no such field.
     """
     lines = {line[0]: line[1:] for line in _lines(block)}
     rules = schema.properties(name)
@@ -41,10 +41,24 @@ def fields(name: str, block: str, *, form: str = "") -> str:
         raise KeyError(f"{name} has no {', '.join(sorted(unknown))}")
     rows = []
     for field, rule in rules.items():
-        example, meaning = lines[field] if field in lines else _as_setting(field, form)
-        null = "may be null" if rule.get("nullable") else "never"
-        rows.append([f"`{field}`", schema.type_of(rule), null, _code(example), _with_choices(meaning, rule)])
+        if field in lines:
+            example, meaning = lines[field]
+            null = "may be null" if rule.get("nullable") else "never"
+            rows.append([f"`{field}`", schema.type_of(rule), null, _code(example), _with_choices(meaning, rule)])
+        else:
+            _as_setting(field, form)
     return table(("Field", "Type", "Null", "Example", "Meaning"), rows)
+
+
+def settings_of(name: str, form: str) -> str:
+    """Return the fields of a component that are settings, in its order, with what the current form calls them."""
+    rows = []
+    for field, rule in schema.properties(name).items():
+        with contextlib.suppress(KeyError):
+            setting = _as_setting(field, form)
+            cells = (f"`{field}`", schema.type_of(rule), _code(json.dumps(setting.default)))
+            rows.append((*cells, f"`{setting.key}.{setting.name}`"))
+    return table(("Field", "Type", "Default", "In `profile.settings`"), rows)
 
 
 def parameters(operation: str, block: str) -> str:
@@ -72,8 +86,9 @@ def errors(*places: str) -> str:
     return table(("Status", "Body", "Cause", "Fix"), cells)
 
 
-def all_errors() -> str:
-    return "\n\n".join(f"### {title}\n\n{errors(place)}" for place, title in api_errors.TITLES.items())
+def error_guide_of(page: str) -> str:
+    """Return a heading and a table for each place of a page of `api_errors.PAGES`. Raises KeyError."""
+    return "\n\n".join(f"## {api_errors.TITLES[place]}\n\n{errors(place)}" for place in api_errors.PAGES[page])
 
 
 def oauth_errors(endpoint: str) -> str:
@@ -84,19 +99,19 @@ def oauth_errors(endpoint: str) -> str:
     return table(("Status", "Error", "Cause", "Fix"), cells)
 
 
-def all_oauth_errors() -> str:
-    """Return a heading for each error, so that a link can lead to it: its anchor is the guide's."""
+def oauth_guide_of(page: str) -> str:
+    """Return a heading for each error of a page of the guide, so that a link can lead to it by `ErrorGuide.anchor`."""
     parts = []
-    for row in error_guide.ERRORS:
+    for row in (row for row in error_guide.ERRORS if row.page == f"errors/{page}"):
         heading = ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
-        parts.append(f"### {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Fix: {row.fix}")
+        parts.append(f"## {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Fix: {row.fix}")
     return "\n\n".join(parts)
 
 
-def settings() -> str:
-    """Return the `settings` of a profile, key by key."""
+def settings(*keys: str) -> str:
+    """Return groups of the `settings` of a profile. Raises KeyError for an unknown one."""
     parts = []
-    for key in dict.fromkeys(field.key for field in FIELDS):
+    for key in keys:
         rules = schema.properties("Profile")["settings"]["properties"][key]["properties"]
         rows = [
             (
@@ -132,10 +147,11 @@ def _lines(block: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|", 2)] for line in block.splitlines() if line.strip()]
 
 
-def _as_setting(name: str, form: str) -> tuple[str, str]:
+def _as_setting(name: str, form: str) -> Field:
+    """Return the setting that the `form` calls `name`. Raises KeyError."""
     for field in FIELDS:
         if form and name == (field.earlier if form == "earlier" else field.leaderboard):
-            return json.dumps(field.default), f"Current form: `profile.settings.{field.key}.{field.name}`"
+            return field
     raise KeyError(f"{name} has no meaning in this block")
 
 
@@ -162,113 +178,6 @@ def _bounds(rule: Any) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-def reference() -> str:
-    """Return the reference: headings of level 2 are tags and "Schemas"; operations and components of level 3."""
-    by_tag: dict[str, list[Operation]] = {}
-    for operation in schema.operations():
-        by_tag.setdefault(operation.tag, []).append(operation)
-    parts = []
-    for tag, operations in by_tag.items():
-        parts.append(f"## {tag}")
-        parts += [part for operation in operations for part in _operation(operation)]
-    parts.append("## Schemas")
-    parts += [part for name, component in schema.components().items() for part in _component(name, component)]
-    return "\n\n".join(parts)
-
-
-def _operation(operation: Operation) -> Iterator[str]:
-    details = operation.details
-    yield f"### `{operation.method} {operation.path}`"
-    yield f"{details['summary']}. Operation `{operation.id}`."
-    if details.get("description"):
-        yield str(details["description"]).strip()
-    if details.get("security"):
-        yield f"Key: {_security(details['security'])}."
-    if operation.parameters:
-        yield table(("Parameter", "In", "Type", "Rule"), [_parameter(each) for each in operation.parameters])
-    for media_type, content in details.get("requestBody", {}).get("content", {}).items():
-        yield f"Body, `{media_type}`: {_type(content['schema'])}."
-        if "properties" in content["schema"]:
-            yield _fields(content["schema"])
-        yield from _examples(content)
-    rows, examples = [], []
-    for status, answer in details["responses"].items():
-        kinds = [_type(content["schema"]) for content in answer.get("content", {}).values()]
-        rows.append((status, ", ".join(kinds) or "no body", answer.get("description") or "The good answer."))
-        if status.startswith("2"):
-            examples += [example for content in answer.get("content", {}).values() for example in _examples(content)]
-    yield table(("Status", "Body", "When"), rows)
-    yield from examples
-
-
-def _component(name: str, component: JSON) -> Iterator[str]:
-    yield f"### {name}"
-    if component.get("properties"):
-        yield _fields(component)
-    elif "oneOf" in component:
-        yield "One of " + ", ".join(_type(each) for each in component["oneOf"]) + "."
-    else:
-        yield (
-            f"A {component.get('type', 'string')}, one of "
-            + ", ".join(f"`{value or 'empty'}`" for value in component.get("enum", []))
-            + "."
-        )
-
-
-def _fields(component: JSON) -> str:
-    required = set(component.get("required", []))
-    rows = [
-        (
-            f"`{name}`",
-            _type(rule) + (" or null" if rule.get("nullable") else ""),
-            "always" if name in required else "not always",
-            rule.get("description", "").split("\n\n", maxsplit=1)[0],
-        )
-        for name, rule in component["properties"].items()
-    ]
-    return table(("Field", "Type", "Present", "Meaning"), rows)
-
-
-def _parameter(each: JSON) -> tuple[str, ...]:
-    rule = each["schema"]
-    said = [each.get("description", "")]
-    said += ["Required."] if each.get("required") else []
-    if values := schema.choices(rule):
-        said.append("One of " + ", ".join(f"`{value}`" for value in values) + ".")
-    said += [
-        f"`{key}`: `{rule[key]}`." for key in ("default", "minimum", "maximum", "maxLength", "pattern") if key in rule
-    ]
-    return f"`{each['name']}`", each["in"], _type(rule), " ".join(part for part in said if part)
-
-
-def _type(rule: JSON) -> str:
-    """Return the type in words, with a link where it is a component."""
-    if rule.get("type") == "array":
-        return f"array of {_type(rule['items'])}"
-    if name := schema.referred(rule):
-        return f"[{name}](#{name.lower()})"
-    if "oneOf" in rule:
-        return " or ".join(_type(each) for each in rule["oneOf"])
-    return str(rule.get("format") or rule.get("type", "any"))
-
-
-def _security(schemes: list[JSON]) -> str:
-    known = schema.document()["components"]["securitySchemes"]
-    words = []
-    for name in (name for scheme in schemes for name in scheme):
-        scheme = known[name]
-        words.append(f"{scheme['in']} `{scheme['name']}`" if "in" in scheme else "`Authorization: Bearer`")
-    return " or ".join(words)
-
-
-def _examples(content: JSON) -> Iterator[str]:
-    for example in content.get("examples", {}).values():
-        value = example["value"]
-        is_text = isinstance(value, str)
-        text = value.rstrip() if is_text else json.dumps(value, indent=2, ensure_ascii=False)
-        yield f"```{'text' if is_text else 'json'}\n{text}\n```"
 
 
 def stacks() -> str:

@@ -71,7 +71,7 @@ def imagehost_tabs(context: dict[str, Any]) -> list[Link]:
 def error_guide_url(code: str, description: str) -> str:
     """Return the place in the documentation that explains an error page of authorize, or the empty string."""
     guide = error_guide.explain(endpoint="authorize", code=code, description=description)
-    return f"{reverse('docs_page', args=['errors'])}#{guide.anchor}" if guide else ""
+    return f"{reverse('docs_page', args=[guide.page])}#{guide.anchor}" if guide else ""
 
 
 @register.inclusion_tag("_components/meter.html")

@@ -123,6 +123,29 @@ def test_the_menu_shows_where_the_reader_is(chrome: Browser, site: Site) -> None
             expect(page.locator(".docs-nav [aria-current]")).to_be_in_viewport(ratio=1)
 
 
+MOST_PIXELS = 6_000  # of a page in a window of 1280 by 900
+
+
+def test_no_page_is_long(chrome: Browser, site: Site) -> None:
+    heights = {}
+    with at_a_browser(chrome, site) as page:
+        index = page.request.get("/llms.txt").text()
+        for path in re.findall(rf"\({re.escape(site.base_url)}(/docs[^)]*)\.md\)", index):
+            page.goto(path)
+            heights[path] = int(page.evaluate("document.documentElement.scrollHeight"))
+    assert len(heights) > 80
+    assert {path: height for path, height in heights.items() if height > MOST_PIXELS} == {}
+
+
+def test_an_old_address_of_an_error_leads_to_a_link_to_its_new_place(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        page.goto("/docs/errors#keys-current-form-403-api-key-is-disabled")
+        entry = page.locator("li:target")
+        expect(entry).to_be_in_viewport()
+        entry.get_by_role("link").first.click()
+        expect(page.locator("tr:target")).to_be_in_viewport()
+
+
 def key_of(site: Site, permission: str) -> str:
     return next(str(each["key"]) for each in site.demo["api_keys"] if each["permissions"] == [permission])
 

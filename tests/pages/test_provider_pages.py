@@ -96,7 +96,7 @@ def test_an_authorization_error_shows_its_code(return_url: str) -> None:
     links = page.xpath("//main//a/@href")
     assert links == [
         *([return_url] if return_url else []),
-        "/docs/errors#invalid-request-authorize-by-redirect-to-the-app",
+        "/docs/errors/redirect#invalid-request-authorize-by-redirect-to-the-app",
     ]
 
 

@@ -15,7 +15,17 @@ from django.test import Client
 from accounts import rate_limits
 from accounts.plans import ALLOWANCES
 from dashboard.client_apps import error_guide
-from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
+from dashboard.client_apps.error_guide import anchor_of
+from dashboard.documentation import (
+    api_errors,
+    contents,
+    expansion,
+    personalization,
+    reference,
+    rendering,
+    schema,
+    tables,
+)
 from dashboard.imagehost import uploaders
 from imagehost import errors as imagehost_errors
 from infrastructure.requests import errors
@@ -25,6 +35,7 @@ from lookup.shapes.settings_schema import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.discovery import document
 from presence import errors as presence_errors
+from tests.pages.markup import parsed
 from tests.support.threads import together
 
 
@@ -76,20 +87,83 @@ def test_every_operation_of_the_schema_has_a_page() -> None:
     assert operations <= documented
 
 
-def test_every_operation_and_every_component_is_in_the_reference() -> None:
-    text = text_of("reference")
+def test_every_operation_and_every_component_has_a_line_in_the_index_of_the_reference_and_one_place() -> None:
+    index = text_of("reference")
     for operation in schema.operations():
-        assert f"### `{operation.method} {operation.path}`" in text
+        path = f"/docs/reference/{operation.id.replace('_', '-')}"
+        assert f"- [{operation.method} {operation.path}]({path}): {operation.details['summary']}\n" in index
+    texts = [text_of(page.slug) for page in contents.pages()["reference"].parts]
     for name in schema.components():
-        assert f"\n### {name}\n" in text
+        assert [text.count(f"\n## {name}\n") for text in texts if f"\n## {name}\n" in text] == [1], name
+        assert index.count(f"[{name}](/docs/reference/schemas-") == 1
+
+
+def test_a_component_is_on_the_first_page_that_refers_to_it() -> None:
+    pages = reference.schema_pages()
+    assert (pages["Skills"], pages["Game"], pages["Asset"]) == (
+        "schemas-sections",
+        "schemas-catalogs",
+        "schemas-profile",
+    )
+
+
+# Each page that was too long once, and anchors that it had: they lead to a link to the new place.
+ANCHORS = {
+    "lookup/presence": ["activity-and-activities", "status", "badges"],
+    "lookup/user": [
+        "user",
+        "profile",
+        "files",
+        "badges",
+        "badges-tiers",
+        "gallery",
+        "sections",
+        "skills",
+        "comments-items",
+    ],
+    "lookup/username": ["profile", "badges", "custombadges", "links", "audios", "backgrounds"],
+    "lookup/settings": [anchor_of(field.key) for field in FIELDS],
+    "leaderboards/entry": ["user-profile", "example"],
+    "errors": [
+        *(row.anchor for row in error_guide.ERRORS),
+        *(api_errors.anchor_of(row) for row in api_errors.ERRORS),
+        *(anchor_of(title) for title in api_errors.TITLES.values()),
+        "429-of-a-sign-in-endpoint",
+    ],
+    "reference": [
+        *(anchor_of(f"{each.method} {each.path}") for each in schema.operations()),
+        *(name.lower() for name in schema.components()),
+        *(anchor_of(each.tag) for each in schema.operations()),
+        "schemas",
+    ],
+}
+
+
+@pytest.mark.parametrize("slug", ANCHORS)
+def test_an_address_from_before_a_page_had_parts_leads_to_a_link_to_the_new_place(slug: str) -> None:
+    index = page_with(slug)
+    for anchor in dict.fromkeys(ANCHORS[slug]):
+        (place,) = index.xpath("//*[@id=$id]", id=anchor)
+        links = [str(each) for each in place.xpath("self::li/a/@href")]
+        for path, _, fragment in (link.partition("#") for link in links):
+            part = page_with(path.removeprefix("/docs/"))
+            assert part.xpath("//*[@id=$id]", id=fragment or anchor), anchor
+        assert links or place.tag in ("h2", "h3"), anchor
+
+
+@functools.cache
+def page_with(slug: str) -> Any:
+    made = rendering.rendered(expansion.expanded(contents.pages()[slug]))
+    return parsed(f"<html><body>{made.lead}{made.rest}</body></html>")
 
 
 IN_PROSE = {  # components whose fields a page names outside of its tables of fields
-    "lookup/user": [
+    "lookup/user/sections": [
         *("AnimeItem", "AnimeSection", "AudioPlayerSection", "CustomSkill", "CustomTextSection", "GallerySection"),
         *("Game", "GamesSection", "MediaSection", "MediaTitle", "MusicItem", "MusicSection", "ProjectsSection"),
     ],
-    "lookup/presence": ["ChatBadge", "ChatBadges", "Clan"],
+    "lookup/presence": ["Clan"],
+    "lookup/presence/parts": ["ChatBadge", "ChatBadges"],
     "lookup/username": ["EarlierAlias"],
     "leaderboards/entry": ["BoardAudio", "BoardCustomBadge", "BoardLink"],
 }
@@ -111,9 +185,13 @@ def test_every_field_of_a_component_is_named_on_a_page() -> None:
             assert set(schema.properties(name)) <= named, name
 
 
+SETTINGS = contents.pages()["lookup/settings"].parts
+
+
 def test_every_setting_has_a_row_with_its_earlier_names() -> None:
     for field in FIELDS:
-        rows = text_of("lookup/settings").split(f"## `{field.key}`\n")[1].split("\n## ")[0]
+        (text,) = [text_of(page.slug) for page in SETTINGS if f"`{field.key}`\n" in text_of(page.slug)]
+        rows = text.split(f"## `{field.key}`\n")[1].split("\n## ")[0]
         (row,) = [line for line in rows.splitlines() if line.startswith(f"| `{field.name}` |")]
         for name in (field.earlier, field.leaderboard):
             assert not name or f"`{name}`" in row, field.name
@@ -134,17 +212,16 @@ RAISED = [
 
 def test_every_error_has_a_cause_and_a_fix() -> None:
     assert set(RAISED) <= {type(row.error) for row in api_errors.ERRORS}
-    text = text_of("errors")
     for row in api_errors.ERRORS:
+        text = text_of(row.page)
         assert row.cause
         assert row.fix
         assert f"| {row.error.status} | `{row.body}` | {row.cause} |" in text
 
 
 def test_every_oauth_error_is_explained_under_its_anchor() -> None:
-    made = rendering.rendered(expansion.expanded(contents.pages()["errors"])).rest
     for row in error_guide.ERRORS:
-        assert made.count(f' id="{row.anchor}"') == 1, row.anchor
+        assert len(page_with(row.page).xpath("//h2[@id=$id]", id=row.anchor)) == 1, row.anchor
 
 
 def test_every_field_of_discovery_is_explained() -> None:

@@ -80,10 +80,13 @@ def test_a_form_has_the_parameters_of_the_endpoint_and_a_key_that_no_form_can_se
 
 
 def test_each_error_of_a_form_has_its_row_in_the_guide(client: Client) -> None:
-    rows = set(page_of(client.get("/docs/errors")).xpath("//tr/@id"))
-    for found in explorer.explorers().values():
-        assert {error["guide"].partition("#")[2] for error in found.errors().values()} <= rows
-        assert len(found.errors()) >= 10
+    guides = {error["guide"] for found in explorer.explorers().values() for error in found.errors().values()}
+    rows = {
+        path: set(page_of(client.get(path)).xpath("//tr/@id")) for path in {guide.partition("#")[0] for guide in guides}
+    }
+    assert set(rows) == {"/docs/errors/keys", "/docs/errors/lookup", "/docs/errors/image-host"}
+    assert [guide for guide in guides if guide.partition("#")[2] not in rows[guide.partition("#")[0]]] == []
+    assert min(len(found.errors()) for found in explorer.explorers().values()) >= 10
 
 
 def test_the_form_is_filled_with_the_readers_values(signed_in: Client, reader: User) -> None:
@@ -140,7 +143,7 @@ def test_an_error_comes_with_cause_fix_and_its_row_of_the_guide(client: Client) 
     assert status_of(page) == "404 Not Found"
     (notice,) = page.xpath("//*[contains(@class, 'notice')]")
     assert "The key is malformed or unknown." in notice.text_content()
-    assert notice.xpath(".//a/@href") == ["/docs/errors#keys-earlier-forms-404-invalid-api-key"]
+    assert notice.xpath(".//a/@href") == ["/docs/errors/keys#keys-earlier-forms-404-invalid-api-key"]
 
 
 def test_a_request_counts_towards_the_limit_of_the_address(client: Client, settings: Settings) -> None:
