@@ -20,7 +20,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-production test test-live test-production mutants bench bench-quick check lock format hook openapi clean
+.PHONY: help run run-production test test-live test-production screenshots mutants bench bench-quick check lock format hook openapi clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ test-production: .venv/.development  ## run journeys, rolling restarts and outag
 
 run-production: .venv/.development  ## start a whole large installation on loopback: two hosts behind nginx, PgBouncer, standby, Sentinels, S3
 	@exec $(BIN)/python -m tests.production
+
+screenshots: .venv/.development  ## take the pictures of docs/screenshots and of the landing page again
+	@exec $(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 mutants: .venv/.development  ## put listed faults into the code and see that tests notice: make mutants ARGS=lookup
 	@exec $(BIN)/python -m tests.mutants $(ARGS)

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template import loader
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
@@ -31,8 +32,32 @@ ENTRANCES = {
 CODE_PAGE = "account_email_verification_sent"  # of sign-ups; signed-in people confirm further addresses there
 
 
+# Profiles of the demo on the landing page; `tests/browser/screenshots.py` takes their pictures.
+EXAMPLES = (
+    ("ada", "Ada Example", "Forest", "A dark green profile: a sunset as banner, a short text, badges and counters."),
+    (
+        "ada-maps",
+        "Ada draws maps",
+        "Paper",
+        "A light profile: a map as banner, a live card of what its owner is doing, badges.",
+    ),
+    ("cleo", "Cleo", "Dawn", "A pale profile: colored shapes as banner, a fox as picture, a short text and a link."),
+)
+
+
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "home.html")
+    """Show the landing page. Its example profiles are links where the demo has them."""
+    examples = [
+        {
+            "picture": f"img/profiles/{name}.webp",
+            "path": reverse("profile_page", args=[name]) if settings.DEMO else "",
+            "title": title,
+            "theme": f"Theme {theme}",
+            "alt": alt,
+        }
+        for name, title, theme, alt in EXAMPLES
+    ]
+    return render(request, "home.html", {"examples": examples})
 
 
 @require_safe

@@ -72,7 +72,7 @@ def parameters(operation: str, block: str) -> str:
         rule = each["schema"]
         required = "yes" if each.get("required") else "no"
         meaning = _with_choices(lines.get(each["name"]) or each["description"].removesuffix(ONLY_TRUE).rstrip(), rule)
-        if "default" in rule:
+        if rule.get("default", False) is not False:  # switches are off, which the page says once
             meaning += f" Default: `{json.dumps(rule['default'])}`."
         rows.append([f"`{each['name']}`", required, f"{schema.type_of(rule)}, {each['in']}", meaning])
     return table(("Parameter", "Required", "Type", "Rule"), rows)

@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import resolve
+from lxml import etree
 from pytest_django import Settings
 from time_machine import travel
 
@@ -18,6 +19,7 @@ from config import public_pages, version
 from config.env import Document, document
 from config.operations import readiness
 from config.operations.readiness import Part
+from dashboard.documentation import contents
 from tests.pages.markup import page_of, problems_of
 
 TERMS = (
@@ -48,6 +50,23 @@ def test_the_landing_page_leads_people_and_developers_on(client: Client) -> None
     assert {"/accounts/signup/", "#developers", "/dashboard/apps/new/", "/docs"} <= set(links)
     for path in (link for link in links if link.startswith("/docs")):
         assert client.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize("is_demo", [True, False])
+def test_the_landing_page_shows_profiles_which_are_links_where_the_demo_has_them(
+    client: Client, settings: Settings, db: None, is_demo: bool
+) -> None:
+    settings.DEMO = is_demo
+    answer = client.get("/")
+    assert problems_of(answer) == []
+    (part,) = page_of(answer).xpath("//section[@aria-labelledby='profiles']")
+    pictures = part.xpath(".//img")
+    assert len(pictures) == 3
+    assert {(each.get("loading"), each.get("width"), each.get("height")) for each in pictures} == {
+        ("lazy", "400", "500")
+    }
+    assert min(len(each.get("alt")) for each in pictures) > 40
+    assert part.xpath(".//a/@href") == (["/ada", "/ada-maps", "/cleo"] if is_demo else [])
 
 
 def test_the_landing_page_shows_the_request_of_the_first_quickstart(client: Client, db: None) -> None:
@@ -186,13 +205,30 @@ def test_the_parts_are_asked_once_in_ten_seconds(client: Client, monkeypatch: py
     assert public_pages.current_status().services[0].is_working
 
 
-def test_robots_are_kept_from_forms(client: Client) -> None:
+def test_robots_are_kept_from_forms(client: Client, settings: Settings) -> None:
     answer = client.get("/robots.txt")
     assert answer["Content-Type"] == "text/plain; charset=utf-8"
-    assert answer.content.decode().splitlines()[:2] == ["User-agent: *", "Disallow: /accounts/"]
+    lines = answer.content.decode().splitlines()
+    assert lines[:2] == ["User-agent: *", "Disallow: /accounts/"]
+    assert lines[-1] == f"Sitemap: {settings.BASE_URL}/sitemap.xml"
 
 
-@pytest.mark.parametrize("name", ["terms", "privacy", "status", "robots.txt"])
+def test_a_search_engine_finds_the_public_pages_and_no_profile(client: Client, settings: Settings, db: None) -> None:
+    def paths() -> list[str]:
+        answer = client.get("/sitemap.xml")
+        assert answer.headers["Content-Type"] == "application/xml; charset=utf-8"
+        return [
+            str(each.text).removeprefix(settings.BASE_URL) for each in etree.fromstring(answer.content).iter("{*}loc")
+        ]
+
+    always = ["/", "/leaderboard", *(page.path for page in contents.pages().values())]
+    assert paths() == always
+    assert {client.get(path, follow=True).status_code for path in always[:4]} == {200}
+    settings.TERMS, settings.PRIVACY = Document(text="Be kind."), Document(url="https://example.org/privacy")
+    assert paths() == [*always[:2], "/terms", *always[2:]]
+
+
+@pytest.mark.parametrize("name", ["terms", "privacy", "status", "robots.txt", "sitemap.xml"])
 def test_no_one_can_take_the_name_of_a_public_page(name: str) -> None:
     assert name in RESERVED_NAMES
     assert resolve(f"/{name}").func.__module__ == "config.public_pages"

@@ -121,7 +121,7 @@ def test_what_holds_for_every_switch_is_said_once_above_the_table(client: Client
 def test_code_is_beside_the_table_that_it_goes_with(client: Client) -> None:
     page = page_of(client.get("/docs/lookup/user"))
     beside = page.xpath("//*[@class='beside']")
-    assert [each.xpath("string(.//h2)") for each in beside] == ["Parameters", "Answer"]
+    assert [each.xpath("string(.//h2)") for each in beside] == ["Parameters"]
     for each in beside:
         text, code, rest = each
         assert not text.xpath(".//pre")
