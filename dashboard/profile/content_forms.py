@@ -8,18 +8,19 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms import BoundField
 
 from accounts.models import User
 from dashboard import versions
 from dashboard.profile import media
-from dashboard.profile.forms import SuggestInput, UploadField
+from dashboard.profile.forms import SuggestInput
+from dashboard.profile.row_fields import AssetField, CommaListField, StoredFile
 from dashboard.versions import VersionField
 from lookup.documents import registry
 from lookup.documents.registry import ContentList
 from lookup.editing import content, uploads
 from lookup.editing.uploads import Kind
 from lookup.models import (
-    Asset,
     Audio,
     Background,
     CustomBadge,
@@ -32,60 +33,10 @@ from lookup.models import (
     Widget,
 )
 from lookup.models.validators import TAGS
-from lookup.page import url_policy
 from lookup.serializers.rows import PLATFORMS as PLATFORMS_ELSEWHERE
-from lookup.shapes import addresses
+from lookup.shapes import platforms
 from lookup.shapes.addresses import with_scheme
 from lookup.shapes.sections import SectionType
-from lookup.shapes.strict_fields import TextList
-
-
-class StoredFile:
-    """The stored file of a row, as the widget shows it."""
-
-    def __init__(self, asset: Asset) -> None:
-        self.url = url_policy.on_page(addresses.upload(asset.path))
-        self.name = asset.path.rpartition("/")[2]
-        self.is_image = asset.mime.startswith("image/")
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class StoredFileInput(forms.ClearableFileInput):
-    """The stored file, a box that removes it, and the input for another file."""
-
-    template_name = "dashboard/profile_content/widgets/stored_file.html"
-
-
-class AssetField(UploadField):
-    """A file of a row. Cleans to an upload to store, False to remove the stored file, or the `StoredFile` to keep."""
-
-    input = StoredFileInput
-
-    def __init__(self, kind: Kind, *, label: str, required: bool = False) -> None:
-        super().__init__(kind, label=label, required=required)
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        return super().clean(data, initial) if data else forms.FileField.clean(self, data, initial)
-
-
-class CommaListField(forms.CharField):
-    """Short texts separated by commas. Cleans to a list without duplicates."""
-
-    def __init__(self, rule: TextList, **kwargs: Any) -> None:
-        super().__init__(required=False, **kwargs)
-        self.rule = rule
-
-    def prepare_value(self, value: Any) -> Any:
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def clean(self, value: Any) -> list[str]:
-        typed = (part.strip() for part in str(super().clean(value)).split(","))
-        texts = list(dict.fromkeys(filter(None, typed)))
-        if problem := self.rule.problem_of(texts):
-            raise ValidationError(problem)
-        return texts
 
 
 @dataclass(frozen=True)
@@ -104,19 +55,24 @@ class Words:
 class RowForm(forms.ModelForm[Any]):
     """The form of a row of a profile's list. `instance` is the stored row, or a new one.
 
-    Fields have the names of their columns. Of `never_both`, at most one is given. The form of a list's own model has
-    `words`: it is all that the editor needs for the list.
+    Fields have the names of their columns. Of `never_both`, at most one is given. `folded`: fields that the page shows
+    under "More". The form of a list's own model has `words`: it is all that the editor needs for the list.
+    `is_preview`: for `typed`, which needs no file. `note`: what to add to the message after `write`.
     """
 
     content: ClassVar[ContentList]
     words: ClassVar[Words]
     never_both: ClassVar[tuple[str, ...]] = ()
+    folded: ClassVar[tuple[str, ...]] = ()
+    note = ""
     version = VersionField()
 
-    def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, profile: Profile, is_preview: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.profile = profile
+        self.profile, self.is_preview = profile, is_preview
         self.is_new = self.instance._state.adding
+        for name in self.asset_fields if is_preview else ():
+            self.fields[name].required = False
         if self.is_new:
             del self.fields["version"]
             return
@@ -128,6 +84,26 @@ class RowForm(forms.ModelForm[Any]):
     @property
     def asset_fields(self) -> list[str]:
         return [name for name, field in self.fields.items() if isinstance(field, AssetField)]
+
+    def shown_fields(self) -> list[BoundField]:
+        return [field for field in self.visible_fields() if field.name not in self.folded]
+
+    def folded_fields(self) -> list[BoundField]:
+        return [self[name] for name in self.folded]
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether a folded field is refused, or has a value that does not follow from other fields."""
+        expected = self.expected()
+        values = {field.name: field.value() for field in self.folded_fields()}
+        return any(
+            self.has_error(name) or (value and str(value).strip() not in ("", expected.get(name)))
+            for name, value in values.items()
+        )
+
+    def expected(self) -> dict[str, str]:
+        """Return the values of folded fields that follow from other fields."""
+        return {}
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -152,6 +128,21 @@ class RowForm(forms.ModelForm[Any]):
     def column_values(self) -> dict[str, Any]:
         """Return the columns to save, without files."""
         return {name: self.cleaned_data[name] for name in self._meta.fields or () if name in self.fields}
+
+    def typed(self) -> Any:
+        """Return the row as it would be with the values of a valid form and its stored files, switched on; None for one
+        that cannot be without a file that it lacks."""
+        row = copy.copy(self.instance)
+        removed = {name: None for name in self.asset_fields if self.cleaned_data[name] is False}
+        for name, value in (self.column_values() | removed).items():
+            setattr(row, name, value)
+        row.profile = self.profile
+        if self.content.switch:
+            setattr(row, self.content.switch, True)
+        if self.is_new:
+            row.order = content.LAST_PLACE
+        needed = (row._meta.get_field(name) for name in self.asset_fields)
+        return None if any(getattr(row, field.attname) is None for field in needed if not field.null) else row
 
     def write(self, *, by: User) -> bool:
         """Save the row as `instance`. Return False if refused; the form has the errors. Raises ObjectDoesNotExist: the
@@ -212,8 +203,8 @@ _COLOR = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autoco
 _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
 _LABELS = {"recolor": "Paint it in this color", "color": "Color", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
-# What earlier forms of the lookup know.
-PLATFORMS = ("website", *(name for names in PLATFORMS_ELSEWHERE.values() for name in (names[0], *names[3:])))
+# Names of accounts elsewhere in earlier forms of the lookup, and the table of platforms.
+PLATFORMS = ("website", *(names[0] for names in PLATFORMS_ELSEWHERE.values()), *platforms.PLATFORMS)
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 
 
@@ -223,18 +214,34 @@ class KindSelect(forms.RadioSelect):
     option_template_name = "dashboard/profile_content/widgets/kind_option.html"
 
 
+# Columns of a link that follow from its address, and what the editor calls them.
+_FOLLOWING = {"title": "title", "platform_id": "platform", "platform_type": "type"}
+
+
+def read_address(url: str, *, is_text: bool) -> dict[str, str]:
+    """Return what follows from the address of a link, by column, and the `name` of its platform; "" where nothing does.
+
+    `url`: as it was typed, of any length.
+    """
+    found = None if is_text or len(url) > platforms.MAX_LENGTH else platforms.of_address(with_scheme(url.strip()))
+    return {name: getattr(found, name, "") for name in ("name", *_FOLLOWING)}
+
+
 class LinkForm(RowForm):
+    """Title and platform follow from the address, unless the owner has written others."""
+
     content = registry.LINKS
     words = Words(
         "Your pages on other sites, and texts to copy.",
         "You have no links yet. Add one: a web address, an email address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
+    folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
     is_text = forms.ChoiceField(
         choices=[(False, "Link to open"), (True, "Text to copy")], required=False, label="Kind", widget=KindSelect
     )
     icon = AssetField(Kind.IMAGE, label="Icon")
-    field_order = ("is_text", "title", "url", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
+    field_order = ("url", "is_text", "title", *folded)
 
     class Meta:
         model = Link
@@ -246,12 +253,14 @@ class LinkForm(RowForm):
         }
         help_texts = _HELP_TEXTS | {
             "url": "A web address, an email address, or any text to copy.",
-            "platform_id": "For example mastodon, steam or telegram.",
+            "title": "Empty: taken from the address of a platform that we know.",
+            "platform_id": "For example mastodon, steam or telegram. It chooses the icon where you give none.",
             "platform_type": "For example profile or server.",
         }
         widgets = {
             "icon_svg": _SVG,
             "color": _COLOR,
+            "url": forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
             "platform_id": SuggestInput(*PLATFORMS),
             "platform_type": SuggestInput("profile", "server", "channel", "group"),
         }
@@ -260,6 +269,10 @@ class LinkForm(RowForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].required = True
         self.fields["url"].error_messages["required"] = "Write where the link leads, or the text to copy."
+
+    def expected(self) -> dict[str, str]:
+        url, is_text = self["url"].value(), self["is_text"].value()
+        return read_address(str(url or ""), is_text=str(is_text) == "True")
 
     def clean_is_text(self) -> bool:
         return bool(self.cleaned_data["is_text"] == "True")
@@ -273,7 +286,20 @@ class LinkForm(RowForm):
                 Link(url=url, is_text=is_text).clean()
             except ValidationError as error:
                 self.add_error("url", _NO_ADDRESS if error.code == "invalid" else error)
+            else:
+                self._follow(url, is_text=is_text)
         return self.cleaned_data
+
+    def _follow(self, url: str, *, is_text: bool) -> None:
+        """Fill in what follows from a new address: fields that are empty, or have what the stored address gave."""
+        stored = self.instance
+        if not self.is_new and (stored.url, stored.is_text) == (url, is_text):
+            return
+        before, now = read_address(stored.url, is_text=stored.is_text), read_address(url, is_text=is_text)
+        filled = [name for name in _FOLLOWING if self.cleaned_data.get(name) in ("", before[name])]
+        self.cleaned_data.update({name: now[name] for name in filled})
+        if said := [_FOLLOWING[name] for name in filled if now[name]]:
+            self.note = f" Taken from the address: {', '.join(said)}."
 
 
 class ProfileBadgeForm(RowForm):
@@ -327,7 +353,8 @@ class CustomBadgeForm(RowForm):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        if not self.errors and not any(self.cleaned_data.get(name) for name in self.never_both):
+        has_one = self.is_preview or any(self.cleaned_data.get(name) for name in self.never_both)
+        if not self.errors and not has_one:
             self.add_error("image", "Choose an image, or write an SVG.")
         return self.cleaned_data
 

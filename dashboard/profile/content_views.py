@@ -12,15 +12,16 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import SignedInRequest
 from dashboard.forms import confirm
-from dashboard.profile import editing, forms, kinds
+from dashboard.profile import content_forms, editing, forms, kinds, previews
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
 from dashboard.profile.section_forms import FORMS, SearchForm, SkillForm
@@ -59,9 +60,16 @@ def show(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse
 @of_list
 def add(request: SignedInRequest, profile: Profile, kind: Kind, type: str = "") -> HttpResponse:
     """Show and save the form of a new row; `type`: of a section."""
-    if type and type not in DEFINITIONS:
+    return _edit_row(request, profile, kind, _new_row(kind, type))
+
+
+def _new_row(kind: Kind, type_: str) -> Any:
+    """Raises Http404: there is no such type of section."""
+    if kind.content.model is not Section:
+        return kind.content.model()
+    if type_ not in DEFINITIONS:
         raise Http404
-    return _edit_row(request, profile, kind, Section(type=type) if type else kind.content.model())
+    return Section(type=type_)
 
 
 @of_list
@@ -75,7 +83,7 @@ def _edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) 
     form = FORMS[type(row)](request.POST or None, request.FILES or None, instance=row, profile=profile)
     if form.is_valid() and form.write(by=request.user):
         saved = form.instance
-        said = f"{name_of(saved)}: {'added' if is_new else 'saved'}."
+        said = f"{name_of(saved)}: {'added' if is_new else 'saved'}.{form.note}"
         messages.success(request, said, extra_tags=saved.pk)
         if is_new and isinstance(saved, Section) and saved.type in section_entries.CATALOGUES:
             return redirect(_entries_url(profile, saved.pk))
@@ -83,7 +91,26 @@ def _edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) 
     has_entries = not is_new and isinstance(row, Section) and row.type in section_entries.PATHS
     entries_url = _entries_url(profile, row.pk) if has_entries else ""
     title = f"New {kind.verbose_name}" if is_new else name_of(row)
-    return _page(request, profile, "row", title, kind=kind, form=form, is_new=is_new, entries_url=entries_url)
+    context = {"kind": kind, "form": form, "is_new": is_new, "entries_url": entries_url}
+    preview_url = kinds.preview_address(kind, profile, row)
+    return _page(request, profile, "row", title, has_frames=True, **context, preview_url=preview_url)
+
+
+@of_list
+@xframe_options_sameorigin
+@require_POST
+def preview(request: SignedInRequest, profile: Profile, kind: Kind, pk: str = "", type: str = "") -> HttpResponse:
+    """Show the public page with the row as it was typed, without files that were chosen; nothing is saved."""
+    row = kind.content.row_of(profile.pk, pk) if pk else _new_row(kind, type)
+    return previews.of_row(request, FORMS[row.__class__](request.POST, instance=row, profile=profile, is_preview=True))
+
+
+@of_list
+@require_POST
+def read_address(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
+    """Return what follows from the address that is typed into the form of a link, as JSON. Nothing is read or saved."""
+    is_text = request.POST.get("is_text") == "True"
+    return JsonResponse(content_forms.read_address(request.POST.get("url", ""), is_text=is_text))
 
 
 @of_list

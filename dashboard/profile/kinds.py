@@ -49,7 +49,7 @@ class Kind:
         return [f"dashboard/profile_content/rows/{name}.html" for name in (self.name, "plain")]
 
     def url_of(self, profile: Profile, page: str = "", **kwargs: str) -> str:
-        """Return the URL of the list, or of one of its pages: add, order, row, move, switch, delete."""
+        """Return the URL of the list, or of one of its pages: add, order, row, preview, move, switch, delete."""
         return editing.url_of(profile, f"profile_{self.name}_{page}" if page else f"profile_{self.name}", **kwargs)
 
 
@@ -100,6 +100,13 @@ def name_of(row: Row) -> str:
             return f"{row.platform} {row.type}: {row.identifier}"
         case _:
             return str(row) if str(row) != row.pk else "untitled"
+
+
+def preview_address(kind: Kind, profile: Profile, row: Row) -> str:
+    """Return where the form of the row is sent for a preview."""
+    if not row._state.adding:
+        return kind.url_of(profile, "row_preview", pk=row.pk)
+    return kind.url_of(profile, "preview", **({"type": row.type} if isinstance(row, Section) else {}))
 
 
 def page_address(profile: Profile) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from django import forms
 from django.db.models import Model
 
-from dashboard.profile.content_forms import CommaListField, RowForm, Words
+from dashboard.profile.content_forms import RowForm, Words
+from dashboard.profile.row_fields import CommaListField
 from infrastructure.text_rules import validate_line, validate_text
 from lookup.documents import registry
 from lookup.models import Profile, Section

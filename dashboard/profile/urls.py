@@ -27,13 +27,15 @@ register_converter(AliasNameConverter, "alias_name")
 
 
 def _pages_of(kind: str) -> list[URLPattern]:
-    add = content_views.choose_type if kind == "sections" else content_views.add
+    is_sections = kind == "sections"
     pages = (
         ("", content_views.show, ""),
-        ("add/", add, "_add"),
+        ("add/", content_views.choose_type if is_sections else content_views.add, "_add"),
+        (f"add/{'<str:type>/' if is_sections else ''}preview/", content_views.preview, "_preview"),
         ("order/", content_views.reorder, "_order"),
         ("restore/", content_views.restore, "_restore"),
         ("<row_id:pk>/", content_views.edit, "_row"),
+        ("<row_id:pk>/preview/", content_views.preview, "_row_preview"),
         ("<row_id:pk>/move/", content_views.move, "_move"),
         ("<row_id:pk>/switch/", content_views.switch, "_switch"),
         ("<row_id:pk>/delete/", content_views.delete, "_delete"),
@@ -72,6 +74,7 @@ urlpatterns = [
         _of_sections,
         name="profile_section_entries_act",
     ),
+    path("links/address/", content_views.read_address, {"kind": "links"}, name="profile_links_address"),
     *(page for kind in KINDS for page in _pages_of(kind)),
     path("aliases/", content_views.show_aliases, name="profile_aliases"),
     path("aliases/add/", content_views.add_alias, name="profile_aliases_add"),

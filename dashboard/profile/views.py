@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
@@ -16,7 +16,7 @@ from accounts.http import SignedInRequest
 from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm, is_done
-from dashboard.profile import editing, import_preview
+from dashboard.profile import editing, import_preview, previews
 from dashboard.profile.forms import (
     PLACES,
     ConfirmForm,
@@ -34,12 +34,10 @@ from lookup.documents import registry
 from lookup.editing import profiles, uploads
 from lookup.editing.uploads import MIB
 from lookup.models import Asset, Profile
-from lookup.page import context as page_context
 from lookup.page import url_policy
 from lookup.shapes import settings_schema, themes
 from lookup.transfer import own, own_links
 from lookup.transfer.reading import LineRefused
-from lookup.views import profile_page
 
 # The forms of the profile's own columns: by the name of their page, with its title and template.
 FORMS: dict[str, tuple[type[ProfileForm | SettingsForm | ThemeForm], str, str]] = {
@@ -67,12 +65,7 @@ def edit(request: SignedInRequest, profile: Profile, page: str) -> HttpResponse:
 @require_POST
 def preview(request: SignedInRequest, profile: Profile, page: str) -> HttpResponse:
     """Show the public page as it would be with the typed values; nothing is saved."""
-    form = FORMS[page][0](request.POST, instance=profile)
-    if form.is_valid():
-        return _preview(request, form.typed())
-    response = render(request, "dashboard/profile/preview_refused.html", {"form": form})
-    response.headers[content_security.HEADER] = content_security.header(is_framed=True)
-    return response
+    return previews.of_columns(request, FORMS[page][0](request.POST, instance=profile))
 
 
 @editing.of_profile
@@ -80,7 +73,7 @@ def preview(request: SignedInRequest, profile: Profile, page: str) -> HttpRespon
 @require_safe
 def preview_saved(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """Show the stored page next to the lists, only to its owner: a private one too."""
-    return _preview(request, profile, is_saved=True)
+    return previews.show(request, profile)
 
 
 @editing.of_profile
@@ -97,14 +90,6 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
         return redirect(back_url)
     effects = ["Every setting under this title goes back to what your theme says, or else to its default."]
     return confirm(request, f"Reset “{title}”?", effects, "Reset", back_url=back_url)
-
-
-def _preview(request: SignedInRequest, profile: Profile, *, is_saved: bool = False) -> HttpResponse:
-    page = page_context.preview(profile, timezone.now())
-    known = {"page": page, "presence": profile_page.presence_of(page), "is_saved": is_saved}
-    response = render(request, "dashboard/profile/preview.html", known)
-    response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
-    return response
 
 
 @dataclass(frozen=True)

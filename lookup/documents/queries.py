@@ -21,12 +21,14 @@ Json = dict[str, Any]  # Any: a JSON value
 Row = TypeVar("Row", bound=Model)
 
 
-def load_profiles(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
+def load_profiles(
+    profile_ids: Sequence[str], *, is_run: bool = False, typed: Model | None = None
+) -> list[WholeProfile]:
     """These profiles, ordered by id, with their rows. At most 21 queries.
 
     The user comes first: a change of its `public_version` after that is one that the caller has not read.
     `is_run`: there is no other profile between the first and the last one, in the order of the database, which then
-    has two values to look for instead of many.
+    has two values to look for instead of many. `typed`: a row of a list, in place of the stored one with its id.
     """
     values: dict[str, Any] = {"gte": profile_ids[0], "lte": profile_ids[-1]} if is_run else {"in": profile_ids}
     chosen = {f"pk__{lookup}": value for lookup, value in values.items()}
@@ -38,8 +40,13 @@ def load_profiles(profile_ids: Sequence[str], *, is_run: bool = False) -> list[W
     aliases = aliases_of(users)
     linked = linked_of(users)
     found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
-    fill(found, *(content.shown_rows(model).filter(**of_profile) for model, content in _MODELS.items()))
+    lists = {model: content.shown_rows(model).filter(**of_profile) for model, content in _MODELS.items()}
+    fill(found, *(_with(typed, rows) if isinstance(typed, model) else rows for model, rows in lists.items()))
     return list(found.values())
+
+
+def _with(typed: Model, rows: Iterable[Any]) -> list[Any]:
+    return [*(row for row in rows if row.pk != typed.pk), typed]
 
 
 def begun(profile: Profile, aliases: list[Alias], linked: Mapping[tuple[str, str], LinkedAccount]) -> WholeProfile:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Model
 from django.urls import reverse
 
 from accounts.models import User
@@ -270,13 +271,14 @@ def find(name: str, now: datetime, *, number: int | None = 1) -> ProfilePage | E
     return _page(user, shown_name, number)
 
 
-def preview(profile: Profile, now: datetime) -> ProfilePage:
-    """The page as it would be with what `profile` holds in memory, saved or not, private or not; nothing is written.
+def preview(profile: Profile, now: datetime, *, row: Model | None = None) -> ProfilePage:
+    """Return the page as it would be with what `profile` holds in memory, saved or not, private or not. `row`: of one
+    of its lists, in place of the stored one or at the end. Nothing is written.
 
-    UserNotFound: it has been deleted meanwhile.
+    Raises UserNotFound: it has been deleted.
     """
     user = resolve.read("id", profile.user_id, _WHOLE, now)
-    held = queries.load_profiles([profile.pk])
+    held = queries.load_profiles([profile.pk], typed=row)
     if user is None or not held:
         raise UserNotFound
     held[0].profile, held[0].settings = profile, settings_schema.filled(profile.settings)

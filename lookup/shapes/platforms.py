@@ -17,7 +17,6 @@ from urllib.parse import unquote, urlsplit
 MAX_LENGTH = 2000  # characters of an address
 _HOST = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}")
 _SAME = re.compile(r"^(?:www|m|mobile|old)\.")  # a site has these pages under its own name too
-_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop or replace these, which changes the host
 _PART = re.compile(r"\{handle\}\.|\{handle\}|\*")
 _PATTERNS = {
     "{handle}.": r"(?P<handle>[a-z0-9-]{1,63})\.",  # a label of the host
@@ -84,7 +83,7 @@ def drawing_of(platform: str, host: str) -> str:
 def _host_and_path(url: str) -> tuple[str, str]:
     """Return the host in lower case, and the path without a slash at its end; two empty texts for what is no plain web
     address."""
-    if len(url) > MAX_LENGTH or _UNSAFE.search(url) or not url.isprintable():
+    if len(url) > MAX_LENGTH or not url.isprintable():
         return "", ""
     try:
         parts = urlsplit(url)

@@ -65,6 +65,54 @@ def test_the_preview_follows_what_is_typed(chrome: Browser, site: Site) -> None:
         expect(page.frame_locator("iframe[name=profile-preview]").get_by_text("This is a preview")).to_be_visible()
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_link_begins_with_its_address(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(f"{ROOT}links/add/")
+        address, title = page.get_by_label("Address"), page.get_by_label("Title")
+        address.fill("github.com/ada")
+        if scripts:
+            frame = page.frame_locator("iframe[name=profile-preview]")
+            expect(title).to_have_value("@ada on GitHub")
+            expect(frame.get_by_text("@ada on GitHub")).to_be_visible()
+            title.fill("My own words")
+            address.fill("mastodon.social/@ada")
+            page.get_by_text("More", exact=True).click()
+            expect(page.get_by_label("Platform")).to_have_value("mastodon")
+            expect(title).to_have_value("My own words")
+            expect(frame.get_by_text("My own words")).to_be_visible()
+            assert problems_of(page) == []
+            title.fill("")
+        else:
+            with page.context.expect_page() as opened:
+                page.get_by_role("button", name="Preview in a new tab").click()
+            expect(opened.value.get_by_text("@ada on GitHub")).to_be_visible()
+            opened.value.close()
+        page.get_by_role("button", name="Add link").click()
+        expect(page.get_by_text("Taken from the address: title")).to_be_visible()
+        assert not scrolls_sideways(page)
+
+
+def test_keys_pass_the_preview_and_it_logs_nothing(chrome: Browser, site: Site) -> None:
+    logged: list[str] = []
+    with at_a_browser(chrome, site) as page:
+        page.on("console", lambda message: logged.append(message.text))
+        people.sign_in(page, site.account(USER))
+        for path in ("", "theme/", "links/", "links/add/", "sections/add/CUSTOM_TEXT/"):
+            page.goto(f"{ROOT}{path}")
+            frame = page.frame_locator("iframe").first
+            expect(frame.locator("h1")).to_be_visible()
+            expect(frame.locator(".site-header, .site-footer, script")).to_have_count(0)
+            visited: list[str] = []
+            while "BODY" not in visited and len(visited) < 250:
+                page.keyboard.press("Tab")
+                visited.append(str(page.evaluate("document.activeElement.tagName")))
+            assert "BODY" in visited, "the keys came round"
+            assert "IFRAME" not in visited, path
+    assert logged == []
+
+
 def test_the_preview_beside_a_list_follows_each_change(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         people.sign_in(page, site.account(USER))

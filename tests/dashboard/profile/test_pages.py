@@ -229,10 +229,14 @@ def test_the_hidden_profile_of_an_alias_is_shown_to_its_owner_under_its_name(sig
         (LOOKS, "cardSettings.blur", "101", "Blur (pixels): Ensure this value is less than or equal to 100."),
     ],
 )
-def test_what_is_refused_has_no_preview(page: str, field: str, value: str, message: str, signed_in: Client) -> None:
-    response = signed_in.post(f"{page}preview/", filled(signed_in, page, "version") | {field: value})
+def test_what_is_refused_is_named_above_the_page_as_it_is_saved(
+    page: str, field: str, value: str, message: str, signed_in: Client
+) -> None:
+    response = signed_in.post(f"{page}preview/", filled(signed_in, page, "version") | {field: value, "location": "Oz"})
     assert message in said(response)
     assert "Nothing was saved." in said(response)
+    assert "dashboard/profile/preview.html" in [template.name for template in response.templates]
+    assert "Oz" not in said(response)
     assert problems_of(response) == []
 
 
