@@ -134,6 +134,6 @@ PLATFORMS = {pk: _platform(pk, row) for pk, row in _ROWS.items()}
 _BY_HOST = {host: PLATFORMS[pk] for pk, row in _ROWS.items() for host in row.get("hosts", ())}
 _BY_LABEL = {label: PLATFORMS[pk] for pk, row in _ROWS.items() for label in row.get("labels", ())}
 _GENERAL: dict[str, str] = {word: drawing for drawing, words in _TABLE["words"].items() for word in words}
-_WORDS = _GENERAL | {
+_WORDS: dict[str, str] = _GENERAL | {
     word: row["drawing"] for pk, row in _ROWS.items() for word in (pk, _word(row["name"]), *row.get("also", ()))
 }
