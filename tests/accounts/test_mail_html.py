@@ -53,6 +53,7 @@ LETTERS: dict[str, dict[str, Any]] = {
     "key_ends": {"key": KEY},
     "key_made": {"key": KEY, "requested": ["lookup:user"]},
     "key_replaced": {"key": KEY, "old": KEY, "has_overlap": True},
+    "new_browser": {"at": AT, "user_agent": HOSTILE, "country": "Testland", "token": "abc:def_g-h"},
     "renamed": {"old_username": HOSTILE, "is_kept": True},
     "reserved_name": {"old": "favicon.ico", "new": "favicon.ico-", "is_username": True},
     "second_factor_reset": {"is_staff": True},
