@@ -167,6 +167,19 @@ def test_the_file_itself_says_the_kind_of_reason(
     assert Client().get(f"/files/{row.name}/preview.webp").status_code == 404
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_pages_of_a_decision_cost_the_same_always(kind: str, ada: User, staff: User) -> None:
+    row, decision = taken_down(kind, ada, staff)
+    for client, path, count in (
+        (Client(), path_of(row), 3),  # the thing as visitors see it, as it is taken down, the decision
+        (browser_of(ada), page(decision), 4),  # the user, a requested deletion, the decision, the thing
+    ):
+        client.get(path)
+        with CaptureQueriesContext(connection) as captured:
+            client.get(path)
+        assert len(captured) == count, [query["sql"] for query in captured]
+
+
 def test_451_is_for_what_visitors_saw_before(ada: User, staff: User) -> None:
     private, locked = FolderFactory(owner=ada), FolderFactory(owner=ada, password=PASSWORD)
     file, album = FileFactory(folder=locked), Album.objects.create(owner=ada, title="A")
