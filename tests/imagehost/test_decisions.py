@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.core.mail import EmailMessage
 from django.db import connection
@@ -26,6 +28,7 @@ from lookup.models import Decision, Report
 from lookup.social import decisions
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.factories.lookup import ReportFactory
 from tests.imagehost.public_pages import PASSWORD, unlocked
 from tests.imagehost.things import KINDS, MODERATOR, act, browser_of, made, member, path_of, send
 from tests.lookup.profile_pages import text
@@ -332,6 +335,24 @@ def test_a_quarantine_without_a_report_reaches_the_owner_too(
     assert len(mailoutbox) == 2
     moderation.restore(row=File.objects.get(), by=staff, reason="Fine")
     assert Decision.objects.filter(lifted_at=None).count() == 1
+
+
+def test_the_migrations_name_what_an_earlier_release_wrote(ada: User) -> None:
+    file = FileFactory(owner=ada, quarantined_at=timezone.now())
+    FileFactory(owner=ada)
+    FileFactory(owner=None, state="DELETED", quarantined_at=timezone.now())
+    report = ReportFactory(kind="PROFILE")
+    Report.objects.create(user=ada, name="Ada", reason="SPAM")
+    for app, name, function in (
+        ("imagehost", "0004_quarantine_of_albums_and_folders", "name_decisions"),
+        ("lookup", "0004_reports_and_appeals", "name_comments"),
+    ):
+        for _ in range(2):
+            getattr(import_module(f"{app}.migrations.{name}"), function)(apps, None)
+    decision = Decision.objects.get()
+    assert (decision.user, decision.thing, decision.title) == (ada, str(file.pk), file.file_name)
+    assert (decision.reason, decision.decided_at, decision.may_be_appealed) == ("OTHER", file.quarantined_at, True)
+    assert set(Report.objects.values_list("comment", "kind")) == {(report.comment_id, "COMMENT"), (None, "PROFILE")}
 
 
 def test_an_appeal_about_a_deleted_file_is_granted_without_it(
