@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -26,9 +23,9 @@ def test_a_file_is_reported_taken_down_and_appealed(chrome: Browser, site: Site,
         public = _uploaded(owner, site)
         people.sign_in(visitor, site.account(USER))
         visitor.goto(public)
-        assert _problems(visitor, "1-file", scripts=scripts) == []
+        assert problems_of(visitor, scripts=scripts) == []
         visitor.get_by_role("link", name="Report this file").click()
-        assert _problems(visitor, "2-form", scripts=scripts) == []
+        assert problems_of(visitor, scripts=scripts) == []
         visitor.locator("input[name=reason][value=SPAM]").check()
         visitor.get_by_role("button", name="Send report").click()
         expect(visitor.get_by_text("Report sent. Staff will look at it.")).to_be_visible()
@@ -38,16 +35,16 @@ def test_a_file_is_reported_taken_down_and_appealed(chrome: Browser, site: Site,
         assert answer is not None
         assert answer.status == 451
         expect(visitor.get_by_text("Reason: Spam or advertising")).to_be_visible()
-        assert _problems(visitor, "3-451", scripts=scripts) == []
+        assert problems_of(visitor, scripts=scripts) == []
         owner.goto(public)
         owner.get_by_role("link", name="Read the decision").click()
-        assert _problems(owner, "4-decision", scripts=scripts) == []
+        assert problems_of(owner, scripts=scripts) == []
         owner.get_by_label("Your appeal").fill("I own one lamp.\nIt is not for sale.")
         owner.get_by_role("button", name="Send appeal").click()
         expect(owner.get_by_text("Appeal sent.")).to_be_visible()
-        assert _problems(owner, "5-appealed", scripts=scripts) == []
+        assert problems_of(owner, scripts=scripts) == []
         owner.get_by_role("link", name="red.png").first.click()
-        assert _problems(owner, "6-own", scripts=scripts) == []
+        assert problems_of(owner, scripts=scripts) == []
         _decide(staff, "/dashboard/staff/appeals/", "red.png", "Grant the appeal", "You are right.")
         owner.goto(f"{HOME}")
         answer = visitor.goto(public)
@@ -75,13 +72,3 @@ def _decide(page: Page, queue: str, title: str, action: str, words: str) -> None
     page.get_by_role("link", name=action).click()
     page.locator("textarea[name=reason]").fill(words)
     page.get_by_role("button", name=action).click()
-
-
-def _problems(page: Page, name: str, *, scripts: bool) -> list[str]:
-    if where := os.environ.get("SHOTS"):
-        for scheme, width in (("light", 1280), ("dark", 390)):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=Path(where) / f"{name}-{scheme}.png", full_page=True)
-        page.set_viewport_size({"width": 1280, "height": 800})
-    return problems_of(page, scripts=scripts)
