@@ -23,17 +23,27 @@ def _named(listed: tuple[StaffAction, ...], *names: str) -> tuple[StaffAction, .
     return tuple(action for action in listed if action.name in names)
 
 
-_ON_PROFILE = _named(PROFILE_ACTIONS, "hide_profile")
-_ON_PERSON = _named(USER_ACTIONS, "warn", "ban")
+_DISMISS = _named(REPORT_ACTIONS, "dismiss")
+_ON_THING = tuple(action for action in REPORT_ACTIONS if action.name not in {"dismiss", "mark_handled"})
+_HANDLED = _named(REPORT_ACTIONS, "mark_handled")
+_HIDE = _named(PROFILE_ACTIONS, "hide_profile")
+_WARN, _BAN = _named(USER_ACTIONS, "warn"), _named(USER_ACTIONS, "ban")
 
 
 def fitting(report: Report) -> tuple[StaffAction, ...]:
-    """Return the actions on this report as rows that take the report: those on the thing, then those on the person."""
-    on_thing = _ON_PROFILE if is_about_profile(report) else ()
+    """Return the actions on this report as rows that take the report: from the mildest on, and at last the one that
+    only closes it."""
     accused = cases.accused_of(report)
+
+    def remedies(listed: tuple[StaffAction, ...]) -> tuple[StaffAction, ...]:
+        return tuple(_remedy(action, accused) for action in listed)
+
     return (
-        *(_decision(action) for action in REPORT_ACTIONS),
-        *(_remedy(action, accused) for action in (*on_thing, *_ON_PERSON)),
+        *map(_decision, _DISMISS),
+        *remedies(_WARN),
+        *(remedies(_HIDE) if is_about_profile(report) else map(_decision, _ON_THING)),
+        *remedies(_BAN),
+        *map(_decision, _HANDLED),
     )
 
 

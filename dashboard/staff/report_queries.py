@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 
 from accounts.models import User
 from dashboard.staff import queries
@@ -19,6 +19,15 @@ SHOWN_REPORTS = 20
 SHOWN_FILES = 12
 MOST_FILES = 200  # that are counted
 SHOWN_PICTURES = 60
+PLACES = {"avatar": "Avatar", "banner": "Banner", "metadata_banner": "Picture in messengers"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture or film that a person uploaded. `place`: of the main profile, where that shows it outside of lists."""
+
+    asset: Asset
+    place: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class ReportRecord:
     earlier: list[Report]
     events: list[Event]
     profile: Profile | None = None
-    pictures: list[Asset] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
     comment: Comment | None = None
     files: list[File] = field(default_factory=list)
     file_count: int = 0
@@ -95,10 +104,14 @@ def profile_called(name: str, user: User) -> Profile | None:
     return found.get(name.upper()) or found.get(True)
 
 
-def pictures_of(user: User) -> list[Asset]:
-    """Return the pictures and films that the person uploaded for their profiles, the newest first. 1 query."""
+def pictures_of(user: User) -> list[Picture]:
+    """Return the pictures and films that the person uploaded for their profiles: avatar and banner first, then the
+    newest. 2 queries."""
+    columns = Profile.objects.filter(user=user, is_main=True).values(*PLACES).first() or {}
+    places = {pk: PLACES[name] for name, pk in columns.items() if pk}
     seen = Asset.objects.filter(Q(mime__startswith="image/") | Q(mime__startswith="video/"), owner=user)
-    return list(seen.order_by("-created_at", "-pk")[:SHOWN_PICTURES])
+    rows = seen.order_by(Case(When(pk__in=[*places], then=0), default=1), "-created_at", "-pk")[:SHOWN_PICTURES]
+    return [Picture(asset, places.get(asset.pk, "")) for asset in rows]
 
 
 def files_of(report: Report | Decision) -> list[File]:

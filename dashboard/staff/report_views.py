@@ -49,7 +49,7 @@ def report_list(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*REPORTS)
 @require_safe
 def report(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Show what was reported, and what can be done. At most 8 queries plus the session's."""
+    """Show what was reported, and what can be done. At most 9 queries plus the session's."""
     found = _found(request, pk)
     record = report_queries.of_report(found)
     may_decide = found.decided_at is None and access.may(request.user, DECIDE)

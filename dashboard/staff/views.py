@@ -177,7 +177,7 @@ def people(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*PEOPLE)
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Show a person. 8 queries plus the session's."""
+    """Show a person. 9 queries plus the session's."""
     found = get_object_or_404(User, pk=pk)
     staff, has_authority = request.user, acting.has_authority(request, found)
     context = {
