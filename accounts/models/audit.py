@@ -64,4 +64,5 @@ class AuditEvent(models.Model):
     @property
     def in_words(self) -> str:
         """Return the verb as pages show it: "Application suspended" for application:suspended."""
-        return self.verb.replace(":", " ").replace("_", " ").capitalize()
+        words = self.verb.replace(":", " ").replace("_", " ").capitalize()
+        return words.replace("Api key", "API key")
