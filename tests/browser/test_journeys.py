@@ -228,6 +228,7 @@ def test_staff_decide_reports_one_after_the_other_by_keyboard(chrome: Browser, s
         page.locator("textarea[name=reason]").fill("It is advertising. 1 2 n")  # typed, not pressed
         page.get_by_role("button", name="Hide the profile").click()
         expect(page.get_by_role("heading", level=1, name=bad[1])).to_be_visible()
-        assert problems_of(page) == []
+        if scripts:
+            assert problems_of(page) == []
     assert requests.get(f"{site.base_url}/{bad[0]}", timeout=TIMEOUT).status_code == 404
     assert requests.get(f"{site.base_url}/{bad[1]}", timeout=TIMEOUT).status_code == 200
