@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -32,7 +33,7 @@ def selected(request: SignedInRequest) -> HttpResponse:
     form = SelectionForm(request.POST)
     if not form.is_valid():
         is_empty = form.has_error("file", "required")
-        messages.error(request, NOTHING_CHOSEN if is_empty else " ".join(map(str, *form.errors.values())))
+        messages.error(request, NOTHING_CHOSEN if is_empty else " ".join(map(str, chain(*form.errors.values()))))
         return back(request)
     kind, _, target = form.cleaned_data["act"].partition(":")
     if kind == "delete":

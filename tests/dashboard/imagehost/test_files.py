@@ -76,12 +76,14 @@ def test_a_choice_that_cannot_be_says_why(browser: Client, user: User) -> None:
     theirs = FileFactory(folder=foreign)
     mine = FileFactory(folder=FolderFactory(owner=user))
     no_folder = "Choose one of your folders to move the files to."
+    long_act = "Ensure this value has at most 64 characters (it has 65)."
     no_act = "Choose what to do with the selected files."
     for act, names, sentence in (
         ("move:root", [], "Choose at least one file first."),
         ("delete", [], "Choose at least one file first."),
         ("move:root", ["x"] * 101, "Choose at most 100 files at a time."),
-        ("x" * 65, [mine.name], "Ensure this value has at most 64 characters (it has 65)."),
+        ("x" * 65, [mine.name], long_act),
+        ("x" * 65, ["x"] * 101, f"Choose at most 100 files at a time. {long_act}"),
         (f"move:{foreign.pk}", [mine.name], no_folder),
         ("move:", [mine.name], no_folder),
         ("expire:2d", [mine.name], "Choose from the list when the files expire."),
