@@ -85,6 +85,26 @@ def _sign_out(page: Page) -> None:
     page.context.clear_cookies(name="sessionid")
 
 
+def _gets_in_again(page: Page, site: Site, person: Person) -> None:
+    """Choose a password by the mailed link, and sign in with it."""
+    _sign_out(page)
+    page.goto("/accounts/password/reset/")
+    page.locator("input[name=email]").fill(person.email)
+    page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading")).to_be_visible()
+    mail = next(text for text in reversed(LogPostOffice(site.server.log).letters()) if "/reset/key/" in text)
+    page.goto(urlsplit(re.findall(r"\S+/password/reset/key/\S+", mail)[0]).path)
+    expect(page.get_by_text("its passkeys count as lost")).to_be_visible()
+    for name in ("password1", "password2"):
+        page.locator(f"input[name={name}]").fill(person.password)
+    page.get_by_role("button", name="Change password").click()
+    page.goto("/accounts/login/")
+    page.locator("input[name=login]").fill(person.username)
+    page.locator("input[name=password]").fill(person.password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url("**/dashboard/")
+
+
 def test_a_person_lives_without_a_password(chrome: Browser, local: Site, tmp_path: Path) -> None:
     """Signs up for an app, signs in, exports, loses the passkey, gets in again, and deletes the account."""
     person = people.stranger()
@@ -113,22 +133,7 @@ def test_a_person_lives_without_a_password(chrome: Browser, local: Site, tmp_pat
         assert all(row["name"] for row in copy["second_factors"])
 
         session.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": authenticator})
-        _sign_out(page)
-        page.goto("/accounts/password/reset/")
-        page.locator("input[name=email]").fill(person.email)
-        page.get_by_role("button", name="Send the link").click()
-        expect(page.get_by_role("heading")).to_be_visible()
-        mail = next(text for text in reversed(LogPostOffice(local.server.log).letters()) if "/reset/key/" in text)
-        page.goto(urlsplit(re.findall(r"\S+/password/reset/key/\S+", mail)[0]).path)
-        expect(page.get_by_text("its passkeys count as lost")).to_be_visible()
-        for name in ("password1", "password2"):
-            page.locator(f"input[name={name}]").fill(person.password)
-        page.get_by_role("button", name="Change password").click()
-        page.goto("/accounts/login/")
-        page.locator("input[name=login]").fill(person.username)
-        page.locator("input[name=password]").fill(person.password)
-        page.get_by_role("button", name="Sign in", exact=True).click()
-        page.wait_for_url("**/dashboard/")
+        _gets_in_again(page, local, person)
 
         page.goto("/dashboard/account/delete/")
         page.get_by_label("Type your username").fill(person.username)
