@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -13,12 +14,15 @@ from pathlib import Path
 import lxml.html
 import requests
 
+from dashboard.client_apps.code_samples import STACKS
 from tests.journeys.browser import Browser
 from tests.journeys.people import App, Person
 from tests.journeys.processes import clean_environment
 from tests.support import node, processes
 
 TIMEOUT = 30
+_WARNING = re.compile("warning|deprecat|insecure", re.IGNORECASE)
+_QUOTED = [quoted for stack in STACKS for note in stack.notes for quoted in re.findall("“(.+?)”", note)]
 
 
 def shown(browser: Browser, app: App, stack: str) -> tuple[str, str]:
@@ -34,6 +38,7 @@ class Program:
 
     def __init__(self, command: Sequence[str], app: App, folder: Path) -> None:
         """Plain http is for loopback only; both libraries need a setting for it."""
+        self._printed = ""
         insecure = {"OAUTHLIB_INSECURE_TRANSPORT": "1", "AUTHLIB_INSECURE_TRANSPORT": "1"}
         self._process = subprocess.Popen(
             [*command],
@@ -50,8 +55,12 @@ class Program:
         return self
 
     def __exit__(self, *error: object) -> None:
+        """End it, and fail where it printed a warning that no note of its stack quotes."""
         with self._process as process:
             processes.kill_group(process)
+            rest = "" if process.stdout is None or process.stdout.closed else process.stdout.read()
+        printed = [line for line in (self._printed + rest).splitlines() if _WARNING.search(line)]
+        assert [line for line in printed if not any(quoted in line for quoted in _QUOTED)] == []
 
     def address(self) -> str:
         """Return the URL that a terminal program asks the user to open."""
@@ -62,6 +71,7 @@ class Program:
     def paste(self, callback: str) -> str:
         """Enter the callback URL and return the program's last line."""
         said, _ = self._process.communicate(f"{callback}\n", timeout=TIMEOUT)
+        self._printed = said
         assert self._process.returncode == 0, said
         return said.strip().splitlines()[-1]
 

@@ -61,6 +61,9 @@ def run(text: str, language: str, directory: Path, environment: Mapping[str, str
     command = ["sh", "-c", 'exec "$@" 2>stderr', "sh", *_command(text, language, directory)]
     done = processes.run(command, seconds=TIMEOUT, cwd=directory, env=_environment(directory, environment))
     assert done.returncode == 0, f"{text}\n{done.stdout}{(directory / 'stderr').read_text()}"
+    said = (directory / "stderr").read_text()
+    if language != "sh":  # curl shows its progress
+        assert said == "", f"It warns, and the page does not say why:\n{said}"
     return done.stdout
 
 
