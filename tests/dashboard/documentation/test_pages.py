@@ -87,7 +87,7 @@ def test_other_paths_and_methods_are_refused_and_a_slash_leads_to_the_start(clie
 def test_a_long_page_lists_its_headings_in_the_menu_and_folded_above_the_text(client: Client) -> None:
     page = page_of(client.get("/docs/lookup/user"))
     expected = [f"#{heading.anchor}" for heading in rendering.rendered(source_of("lookup/user")).headings]
-    assert expected[:4] == ["#key", "#parameters", "#try-it", "#answer"]
+    assert expected[:4] == ["#key", "#parameters", "#samples", "#try-it"]
     for place in (
         "//details/nav[@aria-label='On this page']",
         "//nav[@aria-label='Documentation']//li[a/@aria-current]",
@@ -106,7 +106,7 @@ def source_of(slug: str) -> str:
 
 
 def test_required_parameters_come_first(client: Client) -> None:
-    rows = page_of(client.get("/docs/lookup/user")).xpath("//h2[@id='parameters']/..//tbody/tr")
+    rows = page_of(client.get("/docs/lookup/user")).xpath("(//h2[@id='parameters']/following::table)[1]/tbody/tr")
     required = [row.xpath("string(td[2])") for row in rows]
     assert required[:2] == ["yes", "yes"]
     assert set(required[2:]) == {"no"}
@@ -119,9 +119,9 @@ def test_what_holds_for_every_switch_is_said_once_above_the_table(client: Client
 
 
 def test_code_is_beside_the_table_that_it_goes_with(client: Client) -> None:
-    page = page_of(client.get("/docs/lookup/user"))
+    page = page_of(client.get("/docs/lookup/presence"))
     beside = page.xpath("//*[@class='beside']")
-    assert [each.xpath("string(.//h2)") for each in beside] == ["Parameters"]
+    assert [each.xpath("string(.//h2)") for each in beside] == ["Parameters", "Answer"]
     for each in beside:
         text, code, rest = each
         assert not text.xpath(".//pre")
