@@ -34,7 +34,12 @@ CODE_PAGE = "account_email_verification_sent"  # of sign-ups; signed-in people c
 
 # Profiles of the demo on the landing page; `tests/browser/screenshots.py` takes their pictures.
 EXAMPLES = (
-    ("ada", "Ada Example", "Forest", "A dark green profile: a sunset as banner, a short text, badges and counters."),
+    (
+        "ada",
+        "Ada Example",
+        "Forest",
+        "A dark green profile: a sunset as banner, a live card of what its owner is doing, a short text.",
+    ),
     (
         "ada-maps",
         "Ada draws maps",

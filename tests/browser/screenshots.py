@@ -21,7 +21,8 @@ from playwright.sync_api import FloatRect, Page
 from tests.browser import chromium, people
 from tests.browser.people import OPERATOR, STRANGER, USER, Site
 from tests.journeys import services
-from tests.journeys.processes import ROOT
+from tests.journeys.operators import Operator
+from tests.journeys.processes import ROOT, Server
 
 SCREENSHOTS = ROOT / "docs" / "screenshots"
 PROFILES = ROOT / "static" / "img" / "profiles"
@@ -65,6 +66,9 @@ def main(names: list[str]) -> int:
     """Take the named pictures, or all of them; "profiles" are those of the landing page."""
     with tempfile.TemporaryDirectory() as made, services.embedded_server(Path(made)) as server:
         site = Site(server, json.loads((Path(made) / "var" / "demo.json").read_text()))
+        operator = Operator(_environment(server, Path(made)), Path(made) / "console.log")
+        operator.do("make_busy", username=site.account(USER)["username"], client_id=site.demo["app"]["client_id"])
+        operator.leave()
         with chromium.running() as chrome:
             for who in (OPERATOR, USER, STRANGER):  # presence is live by the time of the profiles
                 with people.at_a_browser(chrome, site) as page:
@@ -75,6 +79,10 @@ def main(names: list[str]) -> int:
                     if who == STRANGER and (not names or "profiles" in names):
                         _take_profiles(page)
     return 0
+
+
+def _environment(server: Server, directory: Path) -> dict[str, str]:
+    return services.embedded_values(directory, int(server.base_url.rpartition(":")[2]))
 
 
 def _take(page: Page, shot: Shot, site: Site) -> None:

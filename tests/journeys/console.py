@@ -85,6 +85,38 @@ def link_account(username: str, kind: str, external_id: str, name: str) -> Answe
     return {}
 
 
+def make_busy(username: str, client_id: str) -> Answer:
+    """Count views of a profile in 30 days and requests of an app in 24 hours, in waves."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from lookup.models import Profile, ProfileDay
+    from oidc_provider.models.log import OK, RequestKind, UsageCount
+
+    profile, now = Profile.objects.get(user=_user(username), is_main=True), timezone.now()
+    hour, today = now.replace(minute=0, second=0, microsecond=0), now.date()
+    hosts = {"": 40, "forum.example": 24, "chat.example": 15, "search.example": 9}
+    ProfileDay.objects.bulk_create(
+        ProfileDay(profile=profile, day=today - timedelta(days=ago), host=host, views=most * (4 + ago * 5 % 7) // 10)
+        for host, most in hosts.items()
+        for ago in range(30)
+    )
+    kinds = {(RequestKind.CODE, OK): 26, (RequestKind.REFRESH, OK): 18, (RequestKind.CODE, "invalid_grant"): 2}
+    UsageCount.objects.bulk_create(
+        UsageCount(
+            application_id=_application(client_id).pk,
+            hour=hour - timedelta(hours=ago),
+            kind=kind,
+            outcome=outcome,
+            count=1 + most * (3 + ago * 3 % 8) // 10,
+        )
+        for (kind, outcome), most in kinds.items()
+        for ago in range(24)
+    )
+    return {}
+
+
 def _user(username: str) -> Any:
     """Any: the models exist only once Django is set up."""
     from accounts.models import User
@@ -100,7 +132,7 @@ def _application(client_id: str) -> Any:
 
 
 DEEDS: tuple[Callable[..., Answer], ...] = (
-    *(prepare, new_person, new_app, suspend, restore, reset_secret, ban, link_account),
+    *(prepare, new_person, new_app, suspend, restore, reset_secret, ban, link_account, make_busy),
 )
 
 
