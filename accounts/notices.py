@@ -54,6 +54,12 @@ def warn(*, user: User, by: User, reason: str) -> StaffNotice:
     return notice
 
 
+def keep_private(*, user: User) -> None:
+    """Let a profile that staff have hidden be private when they show it again. 1 query."""
+    hidden = user.staff_notices.filter(kind=StaffNotice.Kind.HIDDEN, dismissed_at=None)
+    hidden.update(was_public=False)
+
+
 def shown_to(user: User) -> list[StaffNotice]:
     """Return what the person has not dismissed, the newest first. 1 query."""
     return list(user.staff_notices.filter(dismissed_at=None).order_by("-created_at", "-pk"))

@@ -12,7 +12,7 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, Validat
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, hooks, users
+from accounts import audit, hooks, notices, users
 from accounts.models import User
 from lookup.documents import documents
 from lookup.editing import uploads
@@ -170,8 +170,9 @@ def change_setting(profile: Profile, key: str, name: str, *, value: Any, by: Use
 
 @transaction.atomic
 def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
-    """Show this user in lookups, on leaderboards and on the public page, or make the profile private. Raises
-    ValidationError: staff have hidden the profile, and it would be public."""
+    """Show this user in lookups, on leaderboards and on the public page, or make the profile private: one that staff
+    have hidden stays so when they show it again. Raises ValidationError: staff have hidden the profile, and it would be
+    public."""
     users.check_may_act_for(owner=user, by=by)
     changed = User.objects.filter(pk=user.pk).exclude(public_api_access=is_public)
     if is_public:
@@ -180,7 +181,9 @@ def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
         user.public_api_access = is_public
         hooks.call("public_access_changed", user)
         audit.record("user:changed", by=by, on=user, changed=["public_api_access"], public_api_access=is_public)
-    elif is_public and User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
+    elif not is_public:
+        notices.keep_private(user=user)
+    elif User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
         raise ValidationError(users.HIDDEN)
 
 

@@ -95,6 +95,17 @@ def test_a_profile_that_is_shown_again_is_as_public_as_before(ada: User, boss: U
     ]
 
 
+def test_an_owner_who_chooses_private_while_hidden_is_not_public_afterwards(ada: User, boss: User) -> None:
+    remedies.hide(user=ada, by=boss, reason=WHY)
+    browser = Browser()
+    browser.client.force_login(ada)
+    browser.open("/dashboard/profile/privacy/").submit()
+    assert "Your profile is private." in browser.text
+    remedies.show_again(user=ada, by=boss, reason="Mended")
+    ada.refresh_from_db()
+    assert (ada.public_api_access, ada.is_hidden) == (False, False)
+
+
 def test_the_owner_reads_why_on_the_dashboard_and_by_email(
     ada: User, boss: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
 ) -> None:
