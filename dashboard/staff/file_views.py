@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
 from dashboard import access
-from dashboard.staff import FILES, PEOPLE, REPORTS, acting, actions, file_queries, queries
+from dashboard.staff import APPEALS, FILES, PEOPLE, REPORTS, acting, actions, file_queries, queries
 from dashboard.staff.forms import FileSearch
 from imagehost import delivery, names
 from imagehost.delivery import Content
@@ -57,7 +57,7 @@ def file_page(request: SignedInRequest, pk: str) -> HttpResponse:
     return response
 
 
-@access.for_staff(*FILES, *REPORTS)
+@access.for_staff(*FILES, *REPORTS, *APPEALS)
 @require_safe
 def picture(request: SignedInRequest, pk: str) -> HttpResponseBase:
     """Return the bytes of the file, delivered to the public or not. 1 query plus the session's."""

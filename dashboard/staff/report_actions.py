@@ -13,10 +13,10 @@ from accounts.staff_actions import USER_ACTIONS, ConfirmationPage, StaffAction
 from dashboard.staff import actions
 from imagehost.staff_actions import REPORT_ACTIONS
 from lookup.models import Asset, Report
-from lookup.social import cases
+from lookup.social import cases, reports
 from lookup.staff_actions import PROFILE_ACTIONS, REMOVE_PICTURE
 
-DECIDED = "This report is decided already."
+_CLOSING = {"dismiss": Report.Outcome.DISMISSED, "mark_handled": Report.Outcome.HANDLED}
 
 
 def _named(listed: tuple[StaffAction, ...], *names: str) -> tuple[StaffAction, ...]:
@@ -58,29 +58,34 @@ def is_about_profile(report: Report) -> bool:
 
 
 def _decision(action: StaffAction) -> StaffAction:
-    """Return an action on one report as one that closes all about the same thing."""
-    outcome = Report.Outcome.DISMISSED if action.name == "dismiss" else Report.Outcome.HANDLED
+    """Return an action on one report as one that closes all about the same thing, as those on the thing do."""
+    if (outcome := _CLOSING.get(action.name)) is None:
+        return action
 
-    @transaction.atomic
     def run(report: Report, *, by: User, reason: str) -> None:
-        action.run(report, by=by, reason=reason)
-        cases.close(cases.same_thing(report), outcome, by=by, reason=reason)
+        _close(report, outcome, by=by, reason=reason)
 
     return dataclasses.replace(action, run=run)
 
 
+def _close(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
+    """Close all reports about the thing. Raises ValidationError: none is open."""
+    if not cases.close(cases.same_thing(report), outcome, by=by, reason=reason):
+        raise ValidationError(reports.DECIDED)
+
+
 def _remedy(action: StaffAction, subject: User | Asset) -> StaffAction:
     """Return an action on `subject` as one that closes all reports about the thing, and by a ban all about the
-    person."""
+    person that `by` sees."""
 
     @transaction.atomic
     def run(report: Report, *, by: User, reason: str) -> None:
         users.lock(cases.accused_of(report).pk)  # before reports, in the order of a deletion of the account
-        if not cases.close(cases.same_thing(report), Report.Outcome.HANDLED, by=by, reason=reason):
-            raise ValidationError(DECIDED)
+        _close(report, Report.Outcome.HANDLED, by=by, reason=reason)
         actions.perform(action, subject, by=by, reason=reason)
         if action.name == "ban":
-            cases.close(cases.against(cases.accused_of(report)), Report.Outcome.HANDLED, by=by, reason=reason)
+            theirs = cases.against(cases.accused_of(report), staff=by)
+            cases.close(theirs, Report.Outcome.HANDLED, by=by, reason=reason)
 
     return dataclasses.replace(action, run=run, page=action.page and _page(action.page, subject))
 
@@ -89,7 +94,7 @@ def _page(page: ConfirmationPage, subject: User | Asset) -> ConfirmationPage:
     """Return the words of the action's page for the report."""
 
     def refusal(report: Report) -> str:
-        return DECIDED if report.decided_at else page.refusal(subject)
+        return reports.DECIDED if report.decided_at else page.refusal(subject)
 
     def effects(_: Report) -> list[str]:
         return [*page.effects(subject), "Every open report about this is closed."]

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import SignedInRequest
 from accounts.staff_actions import StaffAction
 from dashboard import access
-from dashboard.staff import APPEALS, PEOPLE, REPORTS, acting, report_actions, report_queries
+from dashboard.staff import APPEALS, FILES, PEOPLE, REPORTS, acting, report_actions, report_queries
 from dashboard.staff.forms import ReportFilter
 from imagehost.staff_actions import DECISION_ACTIONS
 from infrastructure.requests import content_security
-from lookup.models import Asset, Decision, Profile, Report
+from lookup.models import Asset, Decision, Report
 from lookup.page import context as page_context
 from lookup.page import url_policy
 from lookup.social import cases
@@ -51,14 +51,16 @@ def report_list(request: SignedInRequest) -> HttpResponse:
 def report(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show what was reported, and what can be done. At most 9 queries plus the session's."""
     found = _found(request, pk)
-    record = report_queries.of_report(found)
+    sees_people = access.may(request.user, *PEOPLE)
+    record = report_queries.of_report(found, staff=request.user, has_events=sees_people)
     may_decide = found.decided_at is None and access.may(request.user, DECIDE)
     context = {
         "record": record,
         "actions": acting.buttons(request, report_actions.fitting(found), found) if may_decide else [],
         "may_remove": may_decide and bool(acting.buttons(request, [REMOVE_PICTURE], record.accused)),
         "following": cases.next_after(found, staff=request.user),
-        "may_see_people": access.may(request.user, *PEOPLE),
+        "may_see_people": sees_people,
+        "may_see_files": access.may(request.user, *FILES),
     }
     response = render(request, "dashboard/staff/report.html", context)
     sources = url_policy.media_sources()
@@ -84,13 +86,16 @@ def remove_picture(request: SignedInRequest, pk: int, asset_id: str) -> HttpResp
     return _decide(request, found, (report_actions.removal(asset),), "remove")
 
 
-@access.for_staff(*REPORTS, *PEOPLE)
+@access.for_staff(*REPORTS)
 @xframe_options_sameorigin
 @require_safe
-def profile_frame(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Show the page of a profile as visitors see it, a private one too, for a frame on a page of staff."""
-    shown = Profile.objects.select_related("user", "alias__name").exclude(is_main=False, alias=None)
-    profile = get_object_or_404(shown, pk=pk)
+def profile_frame(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Show the page of the reported profile as visitors see it, a private one too, for the frame on the report's
+    page."""
+    found = _found(request, pk)
+    profile = report_queries.profile_called(found.name, found.user) if report_actions.is_about_profile(found) else None
+    if profile is None:
+        raise Http404
     page = page_context.preview(profile, timezone.now())
     known = {"page": page, "presence": profile_page.presence_of(page), "is_saved": True}
     response = render(request, "dashboard/profile/preview.html", known)
@@ -110,13 +115,14 @@ def appeal_list(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def appeal(request: SignedInRequest, pk: int) -> HttpResponse:
     """Show an appeal beside what was taken down. At most 4 queries plus the session's."""
-    decision = _decision(request, pk)
+    decision, sees_people = _decision(request, pk), access.may(request.user, *PEOPLE)
     context = {
         "decision": decision,
-        "record": report_queries.of_decision(decision),
+        "record": report_queries.of_decision(decision, has_events=sees_people),
         "actions": acting.buttons(request, DECISION_ACTIONS, decision),
         "following": report_queries.appeals(request.user).exclude(pk=decision.pk).first(),
-        "may_see_people": access.may(request.user, *PEOPLE),
+        "may_see_people": sees_people,
+        "may_see_files": access.may(request.user, *FILES),
     }
     response = render(request, "dashboard/staff/appeal.html", context)
     response.headers[content_security.HEADER] = content_security.header(media=())

@@ -113,6 +113,7 @@ def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
 
 PAGE_SIZE = 25
 PERSON_ACTIONS = (*USER_ACTIONS, *PROFILE_ACTIONS)
+PICTURES = ("lookup.view_profile", REMOVE_PICTURE.permission)  # of profiles, private ones too
 
 
 @access.for_staff(*APPLICATIONS)
@@ -177,12 +178,12 @@ def people(request: SignedInRequest) -> HttpResponse:
 @access.for_staff(*PEOPLE)
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Show a person. 9 queries plus the session's."""
+    """Show a person. At most 9 queries plus the session's."""
     found = get_object_or_404(User, pk=pk)
     staff, has_authority = request.user, acting.has_authority(request, found)
     context = {
         "record": queries.of_person(found, timezone.now()),
-        "pictures": report_queries.pictures_of(found),
+        "pictures": report_queries.pictures_of(found) if access.may(staff, *PICTURES) else [],
         "may_remove": bool(acting.buttons(request, [REMOVE_PICTURE], found)),
         "actions": acting.buttons(request, PERSON_ACTIONS, found),
         "needs_superuser": not has_authority,

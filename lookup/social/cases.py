@@ -12,7 +12,8 @@ from accounts.models import User
 from lookup.models import Report
 from lookup.social import reports
 
-_THING = ("user", "kind", "thing", "comment", "comment_text")  # the columns that name what was reported
+_ROWS = {"user", "comment", "author"}
+_THING = ("user", "kind", "thing", "comment", "comment_text", "author")  # the columns that name what was reported
 _IN_TURN = ("created_at", "pk")
 
 
@@ -54,7 +55,7 @@ def next_after(report: Report, *, staff: User) -> Report | None:
 
 def same_thing(report: Report) -> QuerySet[Report]:
     """Return all reports about what this one is about, itself too."""
-    named = {name: getattr(report, f"{name}_id" if name in {"user", "comment"} else name) for name in _THING}
+    named = {name: getattr(report, f"{name}_id" if name in _ROWS else name) for name in _THING}
     return Report.objects.filter(**{name: value for name, value in named.items() if value is not None}).filter(
         **{f"{name}__isnull": True for name, value in named.items() if value is None}
     )
@@ -65,9 +66,9 @@ def accused_of(report: Report) -> User:
     return report.author or report.user
 
 
-def against(person: User) -> QuerySet[Report]:
-    """Return the reports about what this person wrote or owns."""
-    return Report.objects.filter(Q(author=person) | Q(user=person, author=None))
+def against(person: User, *, staff: User) -> QuerySet[Report]:
+    """Return the reports about what this person wrote or owns, as `seen_by`."""
+    return seen_by(staff).filter(Q(author=person) | Q(user=person, author=None))
 
 
 @transaction.atomic

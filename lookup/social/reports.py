@@ -21,6 +21,7 @@ from lookup.social.feedback import lock_people
 ALREADY = "You have already reported this. Staff have not decided yet."
 TOO_LONG = f"Write at most {MAX_REPORT} characters."
 NO_WORDS = "Describe the problem."
+DECIDED = "This report is decided already."
 
 
 @dataclass(frozen=True)
@@ -145,16 +146,19 @@ def close_taken_down(*, report: Report, by: User, reason: str) -> None:
 
 
 def _locked_with(report: Report, same: Q) -> list[Report]:
-    """Return the report as `_locked`, and the other open ones that `same` finds."""
-    others = Report.objects.select_for_update().filter(same, decided_at=None).exclude(pk=report.pk)
-    return [_locked(report), *others.order_by("pk")]
+    """Return the report and the other open ones that `same` finds, locked in the order in which all lock them. Raises
+    as `_locked`."""
+    rows = Report.objects.select_for_update().filter(same | Q(pk=report.pk), decided_at=None).order_by("pk")
+    if report not in (found := list(rows)):
+        raise ValidationError(DECIDED)
+    return found
 
 
 def _locked(report: Report) -> Report:
     """Return the report, locked. Raises ValidationError: it is decided already, or was deleted with its user."""
     found = Report.objects.select_for_update().filter(pk=report.pk, decided_at=None).first()
     if found is None:
-        raise ValidationError("This report is decided already.")
+        raise ValidationError(DECIDED)
     return found
 
 

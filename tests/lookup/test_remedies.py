@@ -99,8 +99,10 @@ def test_an_owner_who_chooses_private_while_hidden_is_not_public_afterwards(ada:
     remedies.hide(user=ada, by=boss, reason=WHY)
     browser = Browser()
     browser.client.force_login(ada)
-    browser.open("/dashboard/profile/privacy/").submit()
-    assert "Your profile is private." in browser.text
+    path = "/dashboard/profile/privacy/"
+    sent = dict(browser.open(path).form("public_api_access").form_values())
+    answer = browser.client.post(path, sent, follow=True)
+    assert "Your profile is private." in answer.content.decode()
     remedies.show_again(user=ada, by=boss, reason="Mended")
     ada.refresh_from_db()
     assert (ada.public_api_access, ada.is_hidden) == (False, False)

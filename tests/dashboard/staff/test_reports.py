@@ -10,9 +10,10 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from accounts.models import AuditEvent, StaffNotice, User
+from accounts.staff_actions import StaffAction
 from dashboard.staff import actions, report_actions
 from imagehost.models import File
-from lookup.models import Asset, Comment, Profile, Report
+from lookup.models import Asset, Comment, Decision, Profile, Report
 from lookup.social import cases
 from tests.dashboard.staff.pages import REPORTS, cost_of
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -121,8 +122,10 @@ def test_a_file_is_shown_to_staff_in_quarantine_too(staff: Browser, sign_in: Sig
     assert src == f"/dashboard/staff/files/{file.pk}/picture/"
     assert sign_in("accounts.ban_user").client.get(src).status_code == 403
     assert sign_in(is_staff=False).client.get(src).status_code == 403
-    File.objects.update(quarantined_at=NOW)
-    assert "In quarantine" in staff.open(page(report)).text
+    File.objects.update(quarantined_at=NOW, caption="Buy <b>lamps</b>")
+    text = staff.open(page(report)).text
+    assert "In quarantine" in text
+    assert "Buy <b>lamps</b>" in text
 
 
 @pytest.mark.parametrize(
@@ -176,6 +179,54 @@ def test_a_ban_closes_every_report_about_the_person(staff: Browser) -> None:
     on_her_page = ReportFactory(comment=CommentFactory(user=ada), kind="COMMENT")
     staff.open(page(report, "ban")).submit(reason="Spam")
     assert set(Report.objects.filter(decided_at=None)) == {on_her_page}
+
+
+def test_a_ban_leaves_the_reports_that_the_member_of_staff_does_not_see(sign_in: SignIn) -> None:
+    browser, eve = sign_in(DECIDE, "accounts.ban_user"), UserFactory()
+    report = on_profile(eve)
+    on_their_page = ReportFactory(comment=CommentFactory(user=browser.user(), author=eve), kind="COMMENT")
+    assert page(on_their_page) not in browser.open(page(report)).response.content.decode()
+    browser.open(page(report, "ban")).submit(reason="Spam")
+    eve.refresh_from_db()
+    assert eve.is_banned
+    assert set(Report.objects.filter(decided_at=None)) == {on_their_page}
+
+
+def test_deleted_comments_of_the_same_words_and_another_author_are_another_thing(staff: Browser) -> None:
+    ada, eve, mallory = (UserFactory(username=name) for name in ("Ada", "Eve", "Mallory"))
+    for author in (eve, mallory):
+        ReportFactory(comment=CommentFactory(user=ada, author=author, content="Buy lamps"), kind="COMMENT")
+    Comment.objects.all().delete()
+    assert {row.split(" Spam")[0] for row in rows(staff.open(REPORTS))} == {"Comment of Eve", "Comment of Mallory"}
+    staff.open(page(Report.objects.get(author=eve), "warn")).submit(reason="Please stop")
+    assert Report.objects.get(author=mallory).outcome is None
+
+
+def test_what_is_private_needs_a_right_of_its_own(sign_in: SignIn) -> None:
+    ada, eve = UserFactory(public_api_access=False), UserFactory()
+    file = FileFactory(owner=eve, quarantined_at=NOW)
+    AssetFactory(owner=ada)
+    report = on_profile(ada)
+    appeal = Decision.objects.create(
+        user=eve, kind="FILE", thing=str(file.pk), title="A", reason="SPAM", appeal="No", appealed_at=NOW
+    )
+    frame = f"{page(report)}profile/"
+    assert frame in sign_in(DECIDE).open(page(report)).response.content.decode()
+    assert sign_in(DECIDE).client.get(frame).status_code == 200
+    assert sign_in(DECIDE).client.get(f"{page(on_file(file))}profile/").status_code == 404
+    assert sign_in("accounts.view_user").client.get(frame).status_code == 403
+    person = f"/dashboard/staff/people/{ada.pk}/"
+    for right, are_shown in {"accounts.view_user": False, "lookup.view_profile": True}.items():
+        assert ("Pictures of the profile" in sign_in("accounts.view_user", right).open(person).text) is are_shown
+    browser = sign_in("lookup.view_decision")
+    browser.open(f"/dashboard/staff/appeals/{appeal.pk}/")
+    (src,) = browser.page.xpath("//img[@class='case__picture']/@src")
+    assert browser.client.get(src).status_code == 404  # not 403: its object alone is missing here
+    for path in (f"/dashboard/staff/files/{file.pk}/", f"/dashboard/staff/people/{eve.pk}/"):
+        assert browser.client.get(path).status_code == 403
+        assert f'"{path}"' not in browser.response.content.decode()
+    for staff, path in ((browser, f"/dashboard/staff/appeals/{appeal.pk}/"), (sign_in(DECIDE), page(report))):
+        assert "Activity" not in staff.open(path).text
 
 
 def test_an_act_that_is_refused_leaves_the_report_open(staff: Browser, superuser: User) -> None:
@@ -251,6 +302,24 @@ def test_of_two_who_decide_at_once_one_warns_and_the_other_reads_that_it_is_deci
     assert together(3, act).count(True) == 1
     assert StaffNotice.objects.count() + User.objects.filter(banned_at__isnull=False).count() == 1
     assert AuditEvent.objects.filter(verb="report:decided").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_decide_two_reports_about_one_thing_at_once_one_decides_both() -> None:
+    boss, ada = StaffFactory(is_superuser=True), UserFactory()
+    for _ in range(5):
+        both = [on_profile(ada), on_profile(ada)]
+        dismiss = next(act for act in report_actions.fitting(both[0]) if act.name == "dismiss")
+
+        def act(number: int, both: list[Report] = both, dismiss: StaffAction = dismiss) -> bool:
+            try:
+                actions.perform(dismiss, both[number], by=boss, reason="No rule")
+            except ValidationError:
+                return False
+            return True
+
+        assert together(2, act).count(True) == 1
+    assert AuditEvent.objects.filter(verb="report:decided").count() == 10
 
 
 def test_the_next_report_is_the_one_that_came_after_it_or_else_the_oldest(superuser: User) -> None:
