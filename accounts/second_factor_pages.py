@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
+from allauth.account.stages import LoginStageController
 from allauth.account.views import PasswordSetView
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added
 from allauth.mfa.webauthn import forms as stock
 from allauth.mfa.webauthn.internal import auth
+from allauth.mfa.webauthn.stages import PasskeySignupStage
 from allauth.mfa.webauthn.views import LoginWebAuthnView, RemoveWebAuthnView, SignupWebAuthnView
 from django import forms
 from django.conf import settings
@@ -117,10 +119,28 @@ login_with_passkey = PasskeyLoginView.as_view()
 
 @method_decorator(never_cache, name="dispatch")
 class PasskeySignupView(SignupWebAuthnView):
-    """The last step of a sign-up by passkey, behind the code for the address. Its page names the waiting app."""
+    """The last step of a sign-up by passkey, behind the code for the address. Its page names the waiting app.
+
+    It ends once the account has another way in or is gone: whoever left the step and chose a password by a mailed link
+    must not find a passkey of the browser that was left.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """`args`, `kwargs`: of the URL."""
+        stage = LoginStageController.enter(request, PasskeySignupStage.key)
+        if stage is not None and not _is_unfinished(stage.login.user):
+            ended: HttpResponse = stage.abort()
+            return ended
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {**super().get_context_data(**kwargs), "next_path": self._login_stage.login.redirect_url}
+
+
+def _is_unfinished(user: User | None) -> bool:
+    """Return whether nobody can sign in to the account yet."""
+    return user is not None and user.is_active and user.last_login is None and not user.has_usable_password()
 
 
 sign_up_with_passkey = PasskeySignupView.as_view()

@@ -182,6 +182,28 @@ def test_who_never_made_the_passkey_gets_in_by_the_address(mailoutbox: list[Emai
     assert sign_in("Ada", NEW_PASSWORD).user() == User.objects.get()
 
 
+def test_a_last_step_that_was_left_adds_no_passkey_to_an_account_that_has_another_way_in(
+    mailoutbox: list[EmailMessage],
+) -> None:
+    left = begun().submit(code=code_in(mailoutbox[0]))
+    recovered(mailoutbox)
+    with_app(User.objects.get())
+    with_passkey(left)
+    assert (left.user(), left.response.request["PATH_INFO"]) == (None, "/accounts/login/")
+    assert [row.type for row in Authenticator.objects.all()] == ["totp"]
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_the_last_step_of_an_account_that_is_gone_leads_to_the_sign_in(
+    method: str, mailoutbox: list[EmailMessage]
+) -> None:
+    left = begun().submit(code=code_in(mailoutbox[0]))
+    User.objects.get().delete()
+    left.client.handler.enforce_csrf_checks = False
+    answer = left.client.generic(method.upper(), LAST_STEP)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/")
+
+
 @pytest.mark.parametrize("who", ["has a password", "is staff", "has an app"])
 def test_a_mailed_link_takes_no_second_factor_away(who: str, mailoutbox: list[EmailMessage]) -> None:
     user = (
