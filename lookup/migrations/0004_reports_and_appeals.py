@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ("thing", models.CharField(max_length=36)),
                 ("title", models.CharField(max_length=255)),
                 ("reason", models.CharField(choices=REASONS, max_length=16)),
-                ("words", models.TextField(blank=True, max_length=2000, verbose_name="words to the owner")),
+                ("words", models.TextField(blank=True, max_length=2000, validators=[infrastructure.text_rules.validate_text], verbose_name="words to the owner")),
                 ("decided_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("lifted_at", models.DateTimeField(null=True)),
                 (
@@ -97,7 +97,7 @@ class Migration(migrations.Migration):
                 ),
                 ("appealed_at", models.DateTimeField(null=True)),
                 ("is_granted", models.BooleanField(null=True, verbose_name="appeal granted")),
-                ("answer", models.TextField(blank=True, max_length=2000, verbose_name="answer to the owner")),
+                ("answer", models.TextField(blank=True, max_length=2000, validators=[infrastructure.text_rules.validate_text], verbose_name="answer to the owner")),
                 ("answered_at", models.DateTimeField(null=True)),
                 (
                     "answered_by",

@@ -39,7 +39,7 @@ class Decision(models.Model):
     thing = models.CharField(max_length=36)
     title = models.CharField(max_length=MAX_TITLE)
     reason = models.CharField(max_length=16, choices=Report.Reason.choices)
-    words = models.TextField("words to the owner", max_length=MAX_WORDS, blank=True)
+    words = models.TextField("words to the owner", max_length=MAX_WORDS, blank=True, validators=[validate_text])
     decided_at = models.DateTimeField(default=timezone.now, editable=False)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -52,7 +52,7 @@ class Decision(models.Model):
     appeal = models.TextField(max_length=MAX_APPEAL, blank=True, validators=[validate_text])
     appealed_at = models.DateTimeField(null=True)
     is_granted = models.BooleanField("appeal granted", null=True)
-    answer = models.TextField("answer to the owner", max_length=MAX_WORDS, blank=True)
+    answer = models.TextField("answer to the owner", max_length=MAX_WORDS, blank=True, validators=[validate_text])
     answered_at = models.DateTimeField(null=True)
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -114,6 +114,7 @@ def _checked(words: str) -> str:
     words = words.strip()
     if len(words) > MAX_WORDS:
         raise ValidationError(f"Write at most {MAX_WORDS} characters: the owner reads them.")
+    validate_text(words)
     return words
 
 

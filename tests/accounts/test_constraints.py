@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts import audit
-from accounts.models import AccountDeletion, ApiKey, AuditEvent, KeyDay, LinkedAccount, Name, User
+from accounts.models import AccountDeletion, ApiKey, AuditEvent, KeyDay, LinkedAccount, Name, StaffNotice, User
 from accounts.models.names import NameKind
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
 
@@ -41,6 +41,7 @@ REFUSED: list[tuple[str, type[models.Model], dict[str, Any]]] = [
     ("name_is_not_reserved", Name, {"name": "api", "key": "API"}),
     ("name_kind_is_known", Name, {"kind": "NICK"}),
     ("audit_actor_kind_is_known", AuditEvent, {"actor_kind": "ROBOT"}),
+    ("staff_notice_hidden_once", StaffNotice, {"kind": StaffNotice.Kind.HIDDEN}),
     ("name_one_username_for_each_user", Name, {"kind": NameKind.USERNAME}),
 ]
 ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
@@ -54,6 +55,7 @@ ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
     (LinkedAccount, {"external_id": "another"}),
     (Name, {"name": "another", "key": "ANOTHER"}),
     (AuditEvent, {"actor_kind": "STAFF"}),
+    (StaffNotice, {"kind": StaffNotice.Kind.PICTURE}),
 ]
 
 
@@ -66,6 +68,7 @@ def valid_rows() -> dict[type[models.Model], models.QuerySet[models.Model]]:
     ApiKeyFactory(owner=user, form_id=FORM_ID)
     key = ApiKeyFactory(owner=user)
     KeyDay.objects.create(key=key, day=MOMENT.date(), count=1)
+    StaffNotice.objects.create(user=user, kind=StaffNotice.Kind.HIDDEN, text="Hidden.")
     rows: dict[type[models.Model], models.Model] = {
         User: user,
         ApiKey: key,
@@ -74,6 +77,7 @@ def valid_rows() -> dict[type[models.Model], models.QuerySet[models.Model]]:
         LinkedAccount: LinkedAccountFactory(user=user, kind="CHAT", external_id="own"),
         Name: AliasFactory(name="nick", user=user),
         AuditEvent: audit.record("user:looked_at", by=user, on=other),
+        StaffNotice: StaffNotice.objects.create(user=user, kind=StaffNotice.Kind.WARNING, text="A warning."),
     }
     return {model: model._base_manager.filter(pk=row.pk) for model, row in rows.items()}
 

@@ -17,6 +17,7 @@ FOUND = patterns.collected()
 OWN_TEXTS = {
     "config.web.door._GROUP",  # routes of URLs
     "dashboard.documentation.expansion._BLOCK",  # pages of the documentation
+    "dashboard.documentation.expansion._CODE",
     "dashboard.documentation.expansion._DESCRIPTION",  # its drawings
     "dashboard.documentation.explorer._BLOCK",
 }
@@ -35,6 +36,9 @@ CHECKED_BY_THEIR_READERS = {
     "accounts.second_factor_pages.AuthenticateForm.credential",
     "accounts.second_factor_pages.LoginForm.credential",
     "accounts.second_factor_pages.ReauthenticateForm.credential",
+    "accounts.second_factor_pages.SignupForm.credential",
+    "accounts.second_factor_pages.SignupForm.name",
+    "dashboard.imagehost.forms.AppealForm.text",  # lookup.social.decisions.appeal
     "dashboard.profile.content_forms.CustomBadgeForm.icon_svg",  # lookup.shapes.svg.svg_problems
     "dashboard.profile.content_forms.LinkForm.icon_svg",
     "dashboard.profile.content_forms.ProjectForm.tags",  # lookup.shapes.strict_fields.problem_of_text, for each

@@ -12,7 +12,8 @@ from django.contrib.auth.models import Permission
 from django.db.models import Model
 from django.test import Client
 
-from lookup.models import LeaderboardEntry, ProfileDocument, Report, UserDocument, Visit
+from accounts.models.users import new_id
+from lookup.models import Decision, LeaderboardEntry, ProfileDocument, Report, UserDocument, Visit
 from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
 
@@ -93,7 +94,7 @@ def errors(browser: Client, url: str, /, **changes: Any) -> dict[str, list[str]]
 HASH = "c0ffee" * 10
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 # Rendered, ranked or counted.
-READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Report, Visit}
+READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Report, Decision, Visit}
 
 
 def model_of(name: str) -> type[Model]:
@@ -103,6 +104,10 @@ def model_of(name: str) -> type[Model]:
 def entry() -> LeaderboardEntry:
     user = UserFactory()
     return LeaderboardEntry.objects.create(board="views", rank=user.uid, user=user, score=1)
+
+
+def decision() -> Decision:
+    return Decision.objects.create(user=UserFactory(), kind="FILE", thing=new_id(), title="a.png", reason="SPAM")
 
 
 def visit() -> Visit:
@@ -154,6 +159,7 @@ MAKE: dict[str, Callable[[], Model]] = {
     "profiledocument": lambda: ProfileDocument.objects.get(user=UserFactory()),
     "project": make.ProjectFactory,
     "report": make.ReportFactory,
+    "decision": decision,
     "section": make.SectionFactory,
     "userdocument": lambda: UserDocument.objects.get(user=UserFactory()),
     "visit": visit,

@@ -35,6 +35,7 @@ DERIVED: set[type[Model]] = {
     models.VisitSalt,
     models.ProfileBlock,  # owners write it on their own pages
     models.Report,  # no lookup has it
+    models.Decision,
     models.ProfileDay,
     models.LinkDay,
 }

@@ -53,7 +53,7 @@ def test_a_reserved_word_is_no_name_of_a_profile_in_any_case() -> None:
 def test_a_reserved_word_without_a_page_asks_no_database() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("lookup.documents.resolve.answer", lambda *_, **__: pytest.fail("looked up"))
-        for path in ("/sitemap.xml", "/favicon.ico", "/www", "/WWW", "/www/", f"/www/links/{'a' * 32}"):
+        for path in ("/ads.txt", "/favicon.ico", "/www", "/WWW", "/www/", f"/www/links/{'a' * 32}"):
             assert Client().get(path).status_code == 404
 
 

@@ -48,7 +48,8 @@ def test_every_column_that_people_write_has_the_rule() -> None:
     assert without == [
         *("Asset.path", "Badge.catalog", "Badge.image", "BadgeTier.color", "BadgeTier.image", "ProfileBadge.color"),
         *("CustomBadge.icon_svg", "CustomBadge.color", "Link.color", "Link.icon_svg"),
-        *("Report.name", "Report.comment_text"),  # copies of what has the rule
+        *("Report.name", "Report.thing", "Report.title", "Report.path", "Report.comment_text"),  # copies of what has it
+        *("Decision.thing", "Decision.title"),
     ]
 
 
