@@ -100,14 +100,17 @@ PROFILE_ACTIONS: tuple[StaffAction, ...] = (
     StaffAction(
         "show_profile",
         "Show the profile again",
-        "The profile is as public as it was before staff hid it.",
+        "The profile is as public as before, or as private as its owner has chosen since.",
         _HIDE,
         through(remedies.show_again, "user"),
         ConfirmationPage(
             "show",
             "Show the profile of {} again",
             "The profile of {} is no longer hidden.",
-            lambda _: ["The profile is as public as it was before staff hid it. The owner is notified by email."],
+            lambda _: [
+                "The profile is as public as before, or as private as its owner has chosen since.",
+                "The owner is notified by email.",
+            ],
             refused_if(lambda user: not user.is_hidden, "This profile is not hidden."),
             is_harmless=True,
         ),

@@ -1,7 +1,8 @@
 """Adds the notices of staff to people, and when staff hid a profile.
 
-Safe beside the previous release: it writes neither, and nothing it reads has changed. A user whom it deletes leaves
-notices behind that no page shows.
+Safe beside the previous release: it writes neither, and nothing it reads has changed. Its form of privacy can
+make a hidden profile public, which staff then show and hide again. A user whom it deletes leaves notices behind that no
+page shows.
 """
 
 import django.db.models.deletion

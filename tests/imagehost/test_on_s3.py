@@ -121,7 +121,7 @@ def test_a_link_to_the_store_ends_with_the_quarantine_and_with_the_file(
     assert (requests.get(first, timeout=20).content, "?" in first) == (png(), not is_public)
     quarantine.impose(file=file, by=staff, reason="Reported")
     assert requests.get(first, timeout=20).status_code == 404
-    assert Client().get(f"/media/{file.file_name}").status_code == 404
+    assert Client().get(f"/media/{file.file_name}").status_code == 451
     quarantine.lift(file=file, by=staff, reason="Fine")
     second = link()
     assert [requests.get(url, timeout=20).status_code for url in (first, second)] == [404, 200]
