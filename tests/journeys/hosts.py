@@ -18,6 +18,7 @@ from types import MappingProxyType
 from tests.journeys import people, processes, services
 from tests.journeys.member import Member
 from tests.journeys.operators import Operator
+from tests.journeys.post_office import SmtpPostOffice
 from tests.journeys.processes import ROOT, Server
 from tests.support import ports
 
@@ -168,6 +169,8 @@ def installed(directory: Path) -> Iterator[Installation]:
     with contextlib.ExitStack() as stack:
         front = Front()
         stack.callback(front.close)
+        office = SmtpPostOffice()
+        stack.callback(office.close)
         values = {
             "BASE_URL": front.base_url,
             "FILES_DIR": str(directory / "files"),
@@ -177,6 +180,8 @@ def installed(directory: Path) -> Iterator[Installation]:
             "ALLOW_UNSAFE_START": "edge,limits",
             "DATABASE_URL": stack.enter_context(services.database(os.environ["DATABASE_URL"])),
             "REDIS_URL": services.redis_url(),
+            "EMAIL_HOST": "127.0.0.1",
+            "EMAIL_PORT": str(office.port),
             "SECRET_KEY": secrets.token_urlsafe(48),
             "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
         }
