@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from accounts.models import User
 from infrastructure.databases import bulk
@@ -28,6 +28,7 @@ def recount_after(user: User) -> None:
 def withdraw(user: User) -> None:
     """Receiver of `user_deleted`: delete what the user left on other users' profiles, then count there again."""
     users, comments = _touched_by(user)
+    _lock(Q(pk__in=comments) | Q(author=user))
     FeedbackVote.objects.filter(voter=user).delete()
     CommentLike.objects.filter(user=user).delete()
     Comment.objects.filter(author=user).delete()
@@ -65,11 +66,18 @@ def recount(user_ids: Collection[str]) -> None:
 @transaction.atomic
 def recount_comments(comment_ids: Collection[str]) -> None:
     """Set likes and replies of these comments to what the tables say."""
-    rows = list(Comment.objects.select_for_update(no_key=True).filter(pk__in=comment_ids).order_by("pk"))
+    rows = _lock(Q(pk__in=comment_ids))
     counts = counted_of_comments(comment_ids)
     for row in rows:
         row.like_count, row.reply_count = counts[row.pk]
     Comment.objects.bulk_update(rows, ["like_count", "reply_count"], batch_size=200)
+
+
+def _lock(found: Q) -> list[Comment]:
+    """Return the comments, locked: a reply after what it replies to, as by who deletes one, or they would wait for each
+    other."""
+    rows = Comment.objects.select_for_update(no_key=True).filter(found)
+    return list(rows.order_by(F("parent").asc(nulls_first=True), "pk"))
 
 
 def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:

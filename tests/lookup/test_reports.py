@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import connection
+from django.db import connection, connections, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -26,7 +27,7 @@ from tests.factories.lookup import ReportFactory
 from tests.lookup.admin_forms import helper, page, superuser
 from tests.lookup.profile_pages import text
 from tests.pages.markup import page_of, problems_of
-from tests.support.threads import together
+from tests.support.threads import together, wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.usefixtures("unlimited")
 
@@ -372,6 +373,29 @@ def test_a_comment_is_reported_deleted_and_decided_at_once(ada: User, is_author_
     assert not Comment.objects.filter(pk=reply.pk).exists()
     assert not Report.objects.exclude(comment=None).exists()
     assert not is_author_deleted or not Report.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_deletion_of_an_author_locks_a_reply_after_what_it_replies_to(ada: User) -> None:
+    """As a deletion of the reply does: in another order they would wait for each other."""
+    bob = UserFactory()
+    parent = comments.write(user=ada, content="Hello", by=ada)
+    reply = comments.write(user=ada, content="Spam", parent=parent, by=bob)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Comment.objects.select_for_update(no_key=True).get(pk=parent.pk)
+            deletion = pool.submit(_deleted, bob)
+            wait_for_a_blocked_statement()
+            Comment.objects.select_for_update(nowait=True).get(pk=reply.pk)
+        deletion.result(timeout=30)
+    assert list(Comment.objects.all()) == [parent]
+
+
+def _deleted(user: User) -> None:
+    try:
+        users.delete(user=user, by=None)
+    finally:
+        connections.close_all()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,11 +6,10 @@ The waiting is seen in PostgreSQL's list of locks; SQLite has one writer at a ti
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -22,10 +21,9 @@ from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from oidc_provider.token import token_queries
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
-from tests.support.threads import together
+from tests.support.threads import GIVE_UP, together, wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.django_db(transaction=True)
-GIVE_UP = 10  # seconds
 
 ENDS: dict[str, Callable[[App, User], object]] = {
     "the user disconnects": lambda app, user: approvals.disconnect(user=user, application=app.application, by=user),
@@ -35,22 +33,6 @@ ENDS: dict[str, Callable[[App, User], object]] = {
     "staff delete the user": lambda app, user: users.delete(user=user, by=None),
     "staff delete the app's owner": lambda app, user: users.delete(user=app.application.user, by=None),
 }
-
-
-def wait_for_a_blocked_statement() -> None:
-    """Return once another connection waits for a lock of this one. AssertionError after GIVE_UP seconds."""
-    give_up_at = time.monotonic() + GIVE_UP
-    blocked = False
-    while not blocked:
-        assert time.monotonic() < give_up_at, "No statement waits for this one."
-        with connection.cursor() as cursor:
-            # Of all locks of the server: the databases of other tests that run now are there, too.
-            cursor.execute(
-                "SELECT EXISTS (SELECT 1 FROM pg_locks"
-                " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
-            )
-            (blocked,) = cursor.fetchone()
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
