@@ -66,6 +66,13 @@ class ApiView(APIView):
         """Return the answer to a refusal with `error` of address or key: by default `error`."""
         return error
 
+    def cost(self, request: request_context.Request) -> int:
+        """Return how many requests this one counts as for its key, at least 1. Raises nothing.
+
+        It is called before the key is checked, so it reads a bounded part of the request, and neither rows nor caches.
+        """
+        return 1
+
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the request. Django logs errors other than FAILURES, and `config.views` answers them."""
         try:
@@ -99,7 +106,11 @@ class ApiView(APIView):
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
                 request.caller = authentication.check(
-                    secret, permission=self.permission, now=request.now, prefetch=request.prefetch
+                    secret,
+                    permission=self.permission,
+                    now=request.now,
+                    prefetch=request.prefetch,
+                    cost=self.cost(request),
                 )
         except ApiError as error:
             raise self.refusal(error) from error

@@ -72,12 +72,17 @@ def earlier_credential(request: request_context.Request) -> str:
     return key
 
 
-def check(secret: str | None, *, permission: str, now: datetime, prefetch: Prefetch | None = None) -> Caller:
+def check(
+    secret: str | None, *, permission: str, now: datetime, prefetch: Prefetch | None = None, cost: int = 1
+) -> Caller:
     """Count the request and return its caller; `permission` is a `Permission`. `prefetch` may be sent along.
+
+    The key's window and quota count `cost` requests, the address's window one.
 
     Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
     (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,
-    UsageExceeded. LimitsUnavailable as `limits`. A request that a limit refuses counts for no limit and takes no use.
+    UsageExceeded. LimitsUnavailable as `limits`. A request that a limit refuses, as one that costs more than is left,
+    counts for no limit and takes no use.
     """
     if not secret:
         count_address()
@@ -87,16 +92,17 @@ def check(secret: str | None, *, permission: str, now: datetime, prefetch: Prefe
         raise InvalidApiKey
     asked = _asked(hashing.digest(secret), permission, now)
     asked.prefetch = prefetch
+    asked.cost = cost
     answer = limits.check_key(asked, _record_of)
     record = answer.record
     if record is not None:
         request_context.about(key_id=record.key_id)
     if record is None or answer.verdict is not Verdict.OK:
         raise _refusal(answer)
-    if record.has_quota and not uses.take(record.key_id, now=now):
+    if record.has_quota and not uses.take(record.key_id, now=now, cost=cost):
         limits.REFUSED.labels("key-uses").inc()
         raise UsageExceeded
-    uses.buffer.note((record.key_id, now, 1))
+    uses.buffer.note((record.key_id, now, cost))
     return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))
 
 

@@ -1,4 +1,4 @@
-"""Uses of API keys: quotas, taken one at a time, and, written behind, the last use of a key and its requests a day.
+"""Uses of API keys: quotas, taken with each request, and, written behind, the last use of a key and its requests a day.
 
 No decision depends on the latter two: two statements for all keys that were used in the last seconds.
 """
@@ -22,8 +22,8 @@ DAYS_KEPT = 90
 Use = tuple[int, datetime, int]  # the id of a key, when it was used last, how many requests of that day
 
 
-def take(key_id: int, *, now: datetime) -> bool:
-    """Take one use of the key's quota, refilled first where that is due; False where none is left. 1 query.
+def take(key_id: int, *, now: datetime, cost: int = 1) -> bool:
+    """Take `cost` uses of the key's quota, refilled first where that is due; False where fewer are left. 1 query.
 
     A key that has no quota may always be used.
     """
@@ -31,9 +31,10 @@ def take(key_id: int, *, now: datetime) -> bool:
     changed = (
         ApiKey.objects.filter(pk=key_id)
         .alias(_refills_at=Coalesce("refilled_at", "created_at") + F("refill_interval"))
-        .filter(Q(remaining_uses__isnull=True) | Q(remaining_uses__gt=0) | is_due)
+        .alias(_left=Case(When(is_due, then=F("refill_amount")), default=F("remaining_uses")))
+        .filter(Q(_left__isnull=True) | Q(_left__gte=cost))
         .update(
-            remaining_uses=Case(When(is_due, then=F("refill_amount") - 1), default=F("remaining_uses") - 1),
+            remaining_uses=F("_left") - cost,
             refilled_at=Case(When(is_due, then=Value(now)), default=F("refilled_at")),
         )
     )

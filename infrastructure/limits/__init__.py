@@ -135,7 +135,8 @@ class KeyRequest:
     """A request that brings a key.
 
     `instant`: in microseconds since 1970. `premium_limit`: where the owner of the key has premium. `is_counted` False:
-    no limit counts or refuses it. `prefetch`: sent along where the store is Redis.
+    no limit counts or refuses it. `prefetch`: sent along where the store is Redis. `cost`: how many requests it counts
+    as in the key's window; in the address's it is one.
     """
 
     address: Window
@@ -146,6 +147,7 @@ class KeyRequest:
     premium_limit: Limit
     is_counted: bool = True
     prefetch: Prefetch | None = None
+    cost: int = 1
 
     def verdict(self, record: KeyRecord | None) -> Verdict:
         """Return the verdict on the key of this record, limits aside."""
@@ -179,7 +181,7 @@ class LimitStore(Protocol):
     """Counts requests in all windows of a call, or, where one is used up, in none.
 
     `check_key` takes the address's window first, whatever the key; a key that is refused for itself counts for the
-    address, one that is over its own limit for neither. It may answer from a record as old as RECORD_LIFETIME, but not
+    address, one whose window has less left than the request costs for neither. It may answer from a record as old as RECORD_LIFETIME, but not
     from one older than the key's last `forget_keys`.
     """
 
@@ -220,31 +222,32 @@ COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3  # the last two in the 
 
 # Keys: the key's record, the address's window, the key's window.
 # Arguments: the version of the record by which the caller decided; the amount and the window in milliseconds of the
-# address, then of the key (0: not counted); where the caller has just read the record from the database, that and its
-# lifetime in milliseconds.
+# address, then of the key (0: not counted); what the request costs the key; where the caller has just read the record
+# from the database, that and its lifetime in milliseconds.
 # Answer: COUNTED, or a list of another number above and the milliseconds that are left of the window that refuses, or,
 # for MISS, the record that is cached instead ("": none).
 COUNT_FOR_KEY = Script(f"""
 local windows = redis.call('MGET', KEYS[2], KEYS[3])
-local function is_used_up(i)
-    return ARGV[2 * i] ~= '0' and tonumber(windows[i] or '0') >= tonumber(ARGV[2 * i])
+local function is_used_up(i, cost)
+    return ARGV[2 * i] ~= '0' and tonumber(windows[i] or '0') + cost > tonumber(ARGV[2 * i])
 end
 local function left(i)
     local milliseconds = redis.call('PTTL', KEYS[i + 1])
     return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(ARGV[2 * i + 1])
 end
-if is_used_up(1) then return {{{ADDRESS_LIMITED}, left(1)}} end
+if is_used_up(1, 1) then return {{{ADDRESS_LIMITED}, left(1)}} end
 if redis.call('GETRANGE', KEYS[1], 0, {VERSION_SIZE - 1}) ~= ARGV[1] then
     local cached = redis.call('GET', KEYS[1])
-    if not ARGV[6] or (cached and cached ~= '{FORGOTTEN}') then
+    if not ARGV[7] or (cached and cached ~= '{FORGOTTEN}') then
         return {{{MISS}, cached and cached ~= '{FORGOTTEN}' and cached or ''}}
     end
-    if not cached and ARGV[1] ~= '{UNKNOWN.decode()}' then redis.call('SET', KEYS[1], ARGV[6], 'PX', ARGV[7]) end
+    if not cached and ARGV[1] ~= '{UNKNOWN.decode()}' then redis.call('SET', KEYS[1], ARGV[7], 'PX', ARGV[8]) end
 end
-if is_used_up(2) then return {{{KEY_LIMITED}, left(2)}} end
+if is_used_up(2, tonumber(ARGV[6])) then return {{{KEY_LIMITED}, left(2)}} end
 for i = 1, 2 do
-    if ARGV[2 * i] ~= '0' and redis.call('INCR', KEYS[i + 1]) == 1 then
-        redis.call('PEXPIRE', KEYS[i + 1], ARGV[2 * i + 1])
+    if ARGV[2 * i] ~= '0' then
+        redis.call('INCRBY', KEYS[i + 1], i == 1 and '1' or ARGV[6])
+        if not windows[i] then redis.call('PEXPIRE', KEYS[i + 1], ARGV[2 * i + 1]) end
     end
 end
 return {COUNTED}
@@ -350,7 +353,7 @@ class RedisLimits:
             f"{{limit}}:{asked.address.key}",
             f"{{limit}}:key:{asked.secret_hash}",
         )
-        arguments = (known.version, *of_address.for_script, *of_key.for_script, *stored)
+        arguments = (known.version, *of_address.for_script, *of_key.for_script, asked.cost, *stored)
         prefetch = asked.prefetch
         try:
             if prefetch is None:

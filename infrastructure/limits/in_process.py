@@ -20,7 +20,7 @@ class InProcessLimits:
         self._lock = threading.Lock()
 
     def hit(self, windows: Sequence[Window]) -> int:
-        return self._count(windows)[1]
+        return self._count([(window, 1) for window in windows])[1]
 
     def peek(self, window: Window) -> int:
         now = time.time()
@@ -37,9 +37,9 @@ class InProcessLimits:
         verdict = asked.verdict(record)
         if not asked.is_counted:
             return KeyAnswer(verdict, record)
-        windows = [asked.address]
+        windows = [(asked.address, 1)]
         if record is not None and verdict is Verdict.OK:
-            windows.append(Window(f"key:{asked.secret_hash}", asked.limit_of(record)))
+            windows.append((Window(f"key:{asked.secret_hash}", asked.limit_of(record)), asked.cost))
         used_up, seconds_left = self._count(windows)
         if seconds_left:
             return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)
@@ -48,18 +48,18 @@ class InProcessLimits:
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
         """Does nothing, as no record is cached."""
 
-    def _count(self, windows: Sequence[Window]) -> tuple[int, int]:
-        """Count a request, unless a window is used up: the place of the first such window and its seconds, else 0."""
+    def _count(self, windows: Sequence[tuple[Window, int]]) -> tuple[int, int]:
+        """Count a request with its cost in each window, unless one has less left: its place, and its seconds, else 0."""
         now = time.time()
         with self._lock:
             if len(self._windows) > self.PRUNE_ABOVE:
                 self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
-            before = [self._window(window, now) for window in windows]
-            for number, (window, (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
-                if count >= window.limit.amount:
+            before = [self._window(window, now) for window, _ in windows]
+            for number, ((window, cost), (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
+                if count + cost > window.limit.amount:
                     return number, _whole(ends_at - now)
-            for window, (ends_at, count) in zip(windows, before, strict=True):
-                self._windows[window.key] = (ends_at, count + 1)
+            for (window, cost), (ends_at, count) in zip(windows, before, strict=True):
+                self._windows[window.key] = (ends_at, count + cost)
         return 0, 0
 
     def _window(self, window: Window, now: float) -> tuple[float, int]:

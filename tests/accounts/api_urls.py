@@ -12,6 +12,7 @@ from accounts import authentication
 from accounts.api_view import ApiRequest, ApiView, json_bytes, json_response
 from accounts.models import Permission
 from config import views
+from infrastructure.requests import request_context
 from infrastructure.requests.errors import ApiError, NotFound
 
 handler400 = views.bad_request
@@ -44,6 +45,13 @@ class Keyed(ApiView):
 
     def post(self, request: ApiRequest) -> HttpResponse:
         return json_response(b'{"posted":true}', 201)
+
+
+class Costly(Keyed):
+    """Counts as three requests of its key."""
+
+    def cost(self, request: request_context.Request) -> int:
+        return 3
 
 
 class Earlier(ApiView):
@@ -94,6 +102,7 @@ class Length(ApiView):
 urlpatterns = [
     path("api/open", Open.as_view()),
     path("api/keyed", Keyed.as_view()),
+    path("api/costly", Costly.as_view()),
     path("api/earlier", Earlier.as_view()),
     path("api/kept", Kept.as_view()),
     path("api/failing/<name>", Failing.as_view()),

@@ -223,6 +223,45 @@ def test_8_callers_with_4_requests_each_get_exactly_the_amount(
     assert (checked.counted("an address"), checked.counted("key:hash")) == (passing, passing)
 
 
+def test_a_request_of_a_cost_counts_so_often_for_the_key_and_once_for_the_address(checked: Checked) -> None:
+    assert checked.check(cost=5) == KeyAnswer(Verdict.OK, GOOD)
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 5)
+
+
+def test_a_request_that_costs_more_than_is_left_is_refused_whole_and_counts_for_nothing(checked: Checked) -> None:
+    limit = window(6).limit
+    checked.check(limit=limit, cost=4)
+    checked.let_pass(20)
+    assert checked.check(limit=limit, cost=3) == KeyAnswer(Verdict.KEY_LIMITED, seconds_left=40)
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 4)
+    assert checked.check(limit=limit, cost=2).verdict is Verdict.OK
+    assert checked.check(limit=limit).verdict is Verdict.KEY_LIMITED
+    checked.let_pass(40.1)
+    assert checked.check(limit=limit, cost=6).verdict is Verdict.OK
+
+
+def test_a_request_that_costs_more_than_a_whole_window_is_refused_for_a_window(checked: Checked) -> None:
+    assert checked.check(limit=window(6).limit, cost=7) == KeyAnswer(Verdict.KEY_LIMITED, seconds_left=60)
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (0, 0)
+
+
+def test_16_callers_of_mixed_costs_never_overdraw_a_window(checked: Checked) -> None:
+    """The costs that pass add up to what is counted, and to the whole amount, as those of 1 fill the rest."""
+    limit, address = window(50).limit, window(1000)
+
+    def call(number: int) -> list[int]:
+        costs = [1 + (number + turn) % 5 for turn in range(4)] + [1] * 5
+        return [cost for cost in costs if checked.check(address=address, limit=limit, cost=cost).verdict is Verdict.OK]
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns inside of every function
+    try:
+        passed = [cost for each in together(16, call) for cost in each]
+    finally:
+        sys.setswitchinterval(usual)
+    assert (sum(passed), checked.counted("key:hash"), checked.counted("an address")) == (50, 50, len(passed))
+
+
 SECRET = "the-secret-of-a-key"
 CHANGES: dict[str, tuple[dict[str, Any], type[ApiError] | None]] = {
     "good": ({}, None),

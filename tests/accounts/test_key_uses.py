@@ -76,6 +76,39 @@ def test_a_refill_that_was_never_made_counts_from_the_creation_of_the_key() -> N
     assert not uses.take(0, now=timezone.now())
 
 
+@pytest.mark.embedded
+@pytest.mark.parametrize(
+    ("left", "refill", "is_due", "cost", "then"),
+    [
+        (5, None, False, 5, 0),
+        (5, None, False, 6, None),
+        (None, None, False, 6, None),
+        (2, 5, True, 5, 0),
+        (500, 5, True, 6, None),  # a refill replaces what is left, so this would be more than it gives
+        (2, 5, False, 3, None),
+    ],
+)
+def test_a_request_takes_all_its_uses_or_none(
+    left: int | None, refill: int | None, is_due: bool, cost: int, then: int | None
+) -> None:
+    now = timezone.now()
+    refilled_at = (now - HOUR if is_due else now) if refill else None
+    key = key_with(left, refill=refill, refilled_at=refilled_at)
+    assert uses.take(key.pk, now=now, cost=cost) is (then is not None or left is None)
+    assert state(key) == ((left, refilled_at) if then is None else (then, now if is_due else refilled_at))
+
+
+def test_a_request_that_counts_as_several_takes_so_many_uses() -> None:
+    key = key_with(7)
+    answers = [call("/api/costly") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 401]
+    assert answers[2].json()["code"] == "USAGE_EXCEEDED"
+    assert call().status_code == 200
+    assert state(key) == (0, None)
+    uses.buffer.write()
+    assert [count for _, count in days_of(key)] == [7]
+
+
 def test_a_quota_costs_one_statement_more() -> None:
     key_with(5)
     call()
