@@ -181,8 +181,8 @@ class LimitStore(Protocol):
     """Counts requests in all windows of a call, or, where one is used up, in none.
 
     `check_key` takes the address's window first, whatever the key; a key that is refused for itself counts for the
-    address, one whose window has less left than the request costs for neither. It may answer from a record as old as RECORD_LIFETIME, but not
-    from one older than the key's last `forget_keys`.
+    address, one whose window has less left than the request costs for neither. It may answer from a record as old as
+    RECORD_LIFETIME, but not from one older than the key's last `forget_keys`.
     """
 
     def hit(self, windows: Sequence[Window]) -> int: ...

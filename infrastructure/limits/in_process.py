@@ -49,7 +49,7 @@ class InProcessLimits:
         """Does nothing, as no record is cached."""
 
     def _count(self, windows: Sequence[tuple[Window, int]]) -> tuple[int, int]:
-        """Count a request with its cost in each window, unless one has less left: its place, and its seconds, else 0."""
+        """Count a request by its cost in each window, unless one has less left: its place and its seconds, else 0."""
         now = time.time()
         with self._lock:
             if len(self._windows) > self.PRUNE_ABOVE:
