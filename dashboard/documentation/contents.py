@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.safestring import SafeString
 
 from dashboard.documentation import reference
 
@@ -36,6 +37,11 @@ class Page:
         return self.source.split("\n", 1)[0].removeprefix("# ")
 
     @property
+    def label(self) -> SafeString:
+        """Return the title as HTML."""
+        return reference.labelled(self.title)
+
+    @property
     def summary(self) -> str:
         """Return the first paragraph, in one line."""
         return " ".join(self.source.split("\n\n", 2)[1].split())
@@ -54,6 +60,16 @@ class Page:
     def whole(self) -> Page | None:
         """Return the page that it is a part of."""
         return None if self.parent is None else pages()[self.parent]
+
+    @property
+    def previous(self) -> Page | None:
+        """Return the page before this one in reading order."""
+        return _neighbors()[self.slug][0]
+
+    @property
+    def next(self) -> Page | None:
+        """Return the page after this one in reading order."""
+        return _neighbors()[self.slug][1]
 
     @property
     def path(self) -> str:
@@ -76,6 +92,13 @@ def _pages_of(group: str) -> list[Page]:
         sources |= reference.sources()
     above = {slug: slug.rpartition("/")[0] or None for slug in sources}
     return [Page(slug, group, text, above[slug] if above[slug] in sources else None) for slug, text in sources.items()]
+
+
+@functools.cache
+def _neighbors() -> dict[str, tuple[Page | None, Page | None]]:
+    found = list(pages().values())
+    around = zip([None, *found], found, [*found[1:], None], strict=False)
+    return {page.slug: (before, after) for before, page, after in around}
 
 
 def groups() -> list[tuple[str, list[Page]]]:

@@ -22,7 +22,7 @@ from accounts import plans, rate_limits
 from accounts.api_keys import keys
 from dashboard.api_keys import queries as keys_queries
 from dashboard.client_apps.error_guide import anchor_of
-from dashboard.documentation import button_kit, explorer, programs, reference, tables
+from dashboard.documentation import button_kit, endpoints, explorer, programs, reference, tables
 from dashboard.documentation.contents import Page
 from dashboard.imagehost import uploaders
 from imagehost import media
@@ -110,8 +110,8 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "settings": tables.settings,
         "settings_of": tables.settings_of,
         "scopes": tables.scopes,
-        "reference": reference.index,
-        "operation": reference.operation,
+        "reference": endpoints.index,
+        "operation": endpoints.operation,
         "schemas": reference.schemas,
         "stacks": tables.stacks,
         "buttons": button_kit.markdown,
@@ -142,11 +142,11 @@ def index_of(page: Page) -> str:
     lines = []
     for part in page.parts:
         lines.append(f"- [{part.title}]({part.path}): {part.summary}")
-        heading, inner = "", ""
+        heading, inner, names = "", "", tables.short_names(part.slug)
         for level, title, status, error in _ENTRY.findall(_CODE.sub("", expanded(part))):
             if level:
                 heading, inner = title, "  " * (len(level) - 1)
-                lines.append(f"{inner}- [{title}]({part.path}#{anchor_of(title)})")
+                lines.append(f"{inner}- [{names.get(title, title)}]({part.path}#{anchor_of(title)})")
             else:
                 anchor = anchor_of(f"{heading} {status} {error}")
                 lines.append(f"  {inner}- [{status} {error}]({part.path}#{anchor})")

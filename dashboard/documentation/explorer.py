@@ -72,18 +72,22 @@ class Explorer:
     def path_parameters(self) -> list[str]:
         return [each["name"] for each in self.parameters if each["in"] == "path"]
 
+    @property
+    def query_parameters(self) -> list[str]:
+        return [each["name"] for each in self.parameters if each["in"] == "query"]
+
     def address(self, values: Mapping[str, str], encode: Callable[[str], str]) -> tuple[str, str]:
         """Return path and query, with the values that are not empty."""
         path = self.operation.path
         for name in self.path_parameters:
             path = path.replace(f"{{{name}}}", encode(values.get(name, "")))
-        names = [each["name"] for each in self.parameters if each["in"] == "query"]
-        return path, "&".join(f"{name}={encode(values[name])}" for name in names if values.get(name))
+        return path, "&".join(f"{name}={encode(values[name])}" for name in self.query_parameters if values.get(name))
 
     def curl(self, values: Mapping[str, str], encode: Callable[[str], str]) -> str:
         header, before = self.key_header
-        target = "?".join(filter(None, self.address(values, encode)))
-        request = programs.Request("GET", target, 200, headers=[(header, f"{before}$API_KEY")])
+        path, _ = self.address(values, encode)
+        query = [(name, values[name]) for name in self.query_parameters if values.get(name)]
+        request = programs.Request("GET", path, 200, query=query, headers=[(header, f"{before}$API_KEY")])
         return programs.shell(request, settings.BASE_URL)
 
     def initial_of(self, reader: personalization.Reader) -> dict[str, str]:

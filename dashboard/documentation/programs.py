@@ -99,8 +99,10 @@ _BARE = re.compile(r"[A-Za-z_]\w*\Z")
 
 def shell(request: Request, base_url: str) -> str:
     """Return a call of curl, 7.76 or newer."""
-    url = _shell_text(url_of(request, base_url, with_query=True))
-    options = [_SHELL_MODES.get(request.shows, "--fail-with-body")]
+    is_spread = request.method == "GET" and bool(request.query)  # a line for each parameter
+    url = _shell_text(url_of(request, base_url, with_query=not is_spread))
+    options = [f"--data-urlencode {_shell_text(f'{name}={value}')}" for name, value in request.query * is_spread]
+    options.append(_SHELL_MODES.get(request.shows, "--fail-with-body"))
     has_body = request.form or request.json or request.is_multipart
     if request.method not in ("GET", "POST") or (request.method == "POST" and not has_body):
         options.append(f"--request {request.method}")
@@ -112,7 +114,7 @@ def shell(request: Request, base_url: str) -> str:
     options += [f"--form {_shell_text(f'{name}=@{value}')}" for name, value in request.files]
     if request.json:
         options += ['--header "Content-Type: application/json"', f"--data '{request.json}'"]
-    return " \\\n  ".join([f"curl {url}", *options])
+    return " \\\n  ".join([f"curl {'--get ' * is_spread}{url}", *options])
 
 
 def python(request: Request, base_url: str) -> str:

@@ -17,7 +17,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from dashboard.client_apps.code_samples import colored
 from dashboard.client_apps.error_guide import anchor_of
-from dashboard.documentation import button_kit, expansion, explorer
+from dashboard.documentation import button_kit, expansion, explorer, reference
 from infrastructure.once import once
 
 LABELS = {
@@ -39,11 +39,19 @@ _CHOICES, _END = ":::choices ", ":::"
 # The HTML of tokens whose tags have a class or a frame of ours.
 _TAGS = {
     "table_close": "</table></div>\n",
-    "th_open": '<th scope="col">',
     "bullet_list_open": '<ul class="bullets">\n',
     "ordered_list_open": '<ol class="steps">\n',
     "choices_close": "</div></fieldset>\n",
 }
+_ROLES = {
+    "table_open": "table",
+    "thead_open": "rowgroup",
+    "tbody_open": "rowgroup",
+    "tr_open": "row",
+    "th_open": "columnheader",
+    "td_open": "cell",
+}
+_STACKED = 3  # columns of a table from which on a narrow page stacks the cells of a row
 _ERROR = re.compile(r'\{"error":"([^"]+)"')  # the second cell in a table of errors
 MAX_CONTENTS = 30  # entries of "On this page"; with more, headings of the third level are left out
 
@@ -73,8 +81,10 @@ def rendered(markdown: str) -> Rendered:
     tokens = parse(markdown)
     headings = _name_headings(tokens)
     _label_blocks(tokens)
+    _label_cells(tokens)
     _name_entries(tokens, {heading.anchor for heading in headings})
     _mark_choices(tokens)
+    _link_headings(tokens)
     lead, *sections = _split(tokens)
     html = "".join(_section(section) for section in sections)
     choices = {str(token.attrs["id"]) for token in tokens if token.type == "heading_open" and "choice" in token.meta}
@@ -166,8 +176,15 @@ class PageRenderer(RendererHTML):
         return html
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        label = escape(tokens[idx].meta["label"])
-        return f'<div class="table-wrap" tabindex="0" role="region" aria-label="{label}"><table class="table">\n'
+        label, is_stacked = escape(tokens[idx].meta["label"]), "role" in tokens[idx].attrs
+        table = '<table class="table table--stacked" role="table">' if is_stacked else '<table class="table">'
+        return f'<div class="table-wrap" tabindex="0" role="region" aria-label="{label}">{table}\n'
+
+    def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return reference.labelled(tokens[idx].content)
+
+    def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<code>{reference.labelled(tokens[idx].content)}</code>"
 
     def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: N802 - theirs
         return _TAGS.get(tokens[idx].type) or super().renderToken(tokens, idx, options, env)
@@ -178,6 +195,8 @@ class PageRenderer(RendererHTML):
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """Close the panel before a heading that is a choice, and open its own with a radio button."""
         html = self.renderToken(tokens, idx, options, env)
+        if tokens[idx].meta.get("is_link"):
+            html += f'<a class="heading-link" href="#{tokens[idx].attrs["id"]}">'
         if "choice" not in tokens[idx].meta:
             return html
         number, label = tokens[idx].meta["choice"], escape(plain(tokens[idx + 1]))
@@ -186,6 +205,9 @@ class PageRenderer(RendererHTML):
             f'<input class="tabbed__radio" type="radio" name="choice" id="choice-{number}"{" checked" * (number == 1)}>'
             f'<label class="tabbed__label" for="choice-{number}">{label}</label><div class="tabbed__panel">{html}'
         )
+
+    def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return "</a>" * bool(tokens[idx].meta.get("is_link")) + self.renderToken(tokens, idx, options, env)
 
     def choices_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return f'<fieldset class="tabbed"><legend class="tabbed__legend">{escape(tokens[idx].content)}</legend>\n'
@@ -209,6 +231,43 @@ def _mark_choices(tokens: list[Token]) -> None:
 def _replace_paragraph(tokens: list[Token], at: int, token: Token) -> None:
     """Replace a paragraph; `at`: of its inline token. The list keeps its length."""
     tokens[at - 1 : at + 2] = [token, Token("text", "", 0), Token("text", "", 0)]
+
+
+def _link_headings(tokens: list[Token]) -> None:
+    """Make each heading below the page's own, and without a link in it, a link to itself."""
+    for opening, inline, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.type == "heading_open" and opening.tag != "h1" and "choice" not in opening.meta:
+            has_link = any(child.type == "link_open" for child in inline.children or ())
+            opening.meta["is_link"] = closing.meta["is_link"] = not has_link
+
+
+def _label_cells(tokens: list[Token]) -> None:
+    """Name the cells of a table of three columns or more after their columns.
+
+    A narrow page shows such a row as a list of them. That takes the meaning of a table from its tags, so the roles of
+    ARIA have it too.
+    """
+    names: list[str] = []
+    column = 0
+    for at, token in enumerate(tokens):
+        if token.type == "table_open":
+            names = _columns(tokens[at:])
+        elif token.type == "tr_open":
+            column = 0
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+        if len(names) < _STACKED or token.type not in _ROLES:
+            continue
+        token.attrSet("role", _ROLES[token.type])
+        if token.type == "td_open":
+            token.attrSet("data-label", names[column])
+            column += 1
+
+
+def _columns(tokens: list[Token]) -> list[str]:
+    """Return the names of the columns of the table that begins the tokens."""
+    end = next(at for at, token in enumerate(tokens) if token.type == "thead_close")
+    return [plain(tokens[at + 1]) for at in range(end) if tokens[at].type == "th_open"]
 
 
 def _is_sample(tokens: Sequence[Token], index: int) -> bool:
@@ -252,7 +311,7 @@ def _name_entries(tokens: list[Token], taken: set[str]) -> None:
     """Give an entry that begins with a link to a page the id of what it leads to, where that is not `taken`."""
     for opening, inline in zip(tokens, tokens[2:], strict=False):
         children = inline.children or []
-        if opening.type != "list_item_open" or not children or children[0].type != "link_open":
+        if opening.type not in ("list_item_open", "tr_open") or not children or children[0].type != "link_open":
             continue
         path, _, fragment = str(children[0].attrs["href"]).partition("#")
         name = itertools.takewhile(lambda child: child.type != "link_close", children[1:])

@@ -26,6 +26,15 @@ def document() -> JSON:
     return dict(SchemaGenerator().get_schema(request=None, public=True))
 
 
+@once
+def permissions() -> dict[tuple[str, str], str]:
+    """Return the permission that the key of each endpoint needs, by method and path; "" where no key is needed."""
+    generator = SchemaGenerator()
+    generator._initialise_endpoints()  # as its `get_schema` does; the document holds no permissions
+    found: Any = generator.endpoints  # `Any`: the stubs know three of the four values
+    return {(method, path): getattr(view.cls, "permission", None) or "" for path, _, method, view in found}
+
+
 @functools.cache
 def as_yaml() -> bytes:
     return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))
@@ -44,6 +53,10 @@ class Operation:
     @property
     def tag(self) -> str:
         return str(self.details["tags"][0])
+
+    @property
+    def permission(self) -> str:
+        return permissions()[self.method, self.path]
 
     @property
     def parameters(self) -> list[JSON]:
@@ -90,6 +103,12 @@ def reachable(names: Iterable[str]) -> list[str]:
         waiting += [name for name in inner if name not in found]
         found |= dict.fromkeys(inner)
     return list(found)
+
+
+def used_by(tag: str) -> list[str]:
+    """Return the components of what operations with a tag take and answer."""
+    found = (name for each in operations() if each.tag == tag for name in _REFERRED.findall(json.dumps(each.details)))
+    return reachable(found)
 
 
 def choices(rule: JSON) -> list[str]:

@@ -105,14 +105,15 @@ def words_of(text: str) -> list[Word]:
 def find(query: str) -> list[Result]:
     """Return pages that have every word of `query`, in any form, the best first; of each its best section.
 
-    A section whose heading, or page title, has more of the words comes first. Pages that say the same are one result.
+    A section whose heading, or page title, has more of the words comes first; a page of the reference comes after the
+    guide. Pages that say the same are one result.
     """
     words = list(dict.fromkeys(words_of(query)))
     words = ([word for word in words if word.text not in _FILLERS] or words)[:MAX_WORDS]
     wanted = [Term(word.text, frozenset((word.stem, *_SYNONYMS.get(word.stem, ())))) for word in words]
     if not wanted:
         return []
-    ranked: list[tuple[tuple[int, float, int], Section]] = []
+    ranked: list[tuple[tuple[int, float, bool, int], Section]] = []
     for sections in index():
         scores = [[_score(section, word) for word in wanted] for section in sections]
         if all(any(of_word) for of_word in zip(*scores, strict=True)):
@@ -121,7 +122,8 @@ def find(query: str) -> list[Result]:
             ]
             best = max(range(len(sections)), key=ranks.__getitem__)
             named, share, _, score = ranks[best]
-            ranked.append(((named, share, score), sections[best]))
+            is_guide = sections[best].page.group != "Reference"
+            ranked.append(((named, share, is_guide, score), sections[best]))
     ranked.sort(key=lambda found: found[0], reverse=True)  # stable: pages of one rank keep their order
     same: dict[tuple[str, str], list[Section]] = {}
     for _, section in ranked:

@@ -101,11 +101,29 @@ def oauth_errors(endpoint: str) -> str:
 
 def oauth_guide_of(page: str) -> str:
     """Return a heading for each error of a page of the guide, so that a link can lead to it by `ErrorGuide.anchor`."""
-    parts = []
-    for row in (row for row in error_guide.ERRORS if row.page == f"errors/{page}"):
-        heading = ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
-        parts.append(f"## {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Fix: {row.fix}")
-    return "\n\n".join(parts)
+    return "\n\n".join(
+        f"## {_heading(row)}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Fix: {row.fix}"
+        for row in error_guide.ERRORS
+        if row.page == f"errors/{page}"
+    )
+
+
+def short_names(page: str) -> dict[str, str]:
+    """Return names of the headings of `oauth_guide_of` for a list below the title of the page, by heading."""
+    rows = [row for row in error_guide.ERRORS if row.page == page]
+    has_one_place = len({row.where for row in rows}) == 1
+    return {
+        _heading(row): ": ".join(
+            filter(
+                None, (f"`{row.code}`", "" if has_one_place else row.where, f"{row.said.strip()} …" * bool(row.said))
+            )
+        )
+        for row in rows
+    }
+
+
+def _heading(row: error_guide.ErrorGuide) -> str:
+    return ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
 
 
 def settings(*keys: str) -> str:

@@ -43,6 +43,7 @@ def _rendered(request: HttpRequest, shown: contents.Page) -> HttpResponse:
     made = rendering.rendered(expansion.expanded(shown))
     texts = {"lead": reader.fill_html(made.lead), "rest": reader.fill_html(made.rest)}
     context = {"page": shown, **texts, "headings": made.headings, "own": reader.own}
+    context["address"] = f"{settings.BASE_URL}{shown.path}"
     context["has_explorer"] = any(each.page is shown for each in explorer.explorers().values())
     return render(request, "docs/page.html", {**context, "groups": contents.groups()})
 

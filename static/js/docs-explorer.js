@@ -10,23 +10,33 @@ const answer = form.querySelector(".explorer__answer");
 const errors = JSON.parse(document.getElementById("try-errors").textContent);
 key.disabled = false;
 
-// The path with its parameters, and a query of those that are filled in.
-function target() {
+// The path with its parameters, and the parameters of the query that are filled in.
+function address() {
   let path = form.dataset.path;
   const query = [];
   for (const [name, value] of new FormData(form)) {
     const place = `{${name}}`;
     if (path.includes(place)) path = path.replace(place, () => encodeURIComponent(value));
-    else if (value) query.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    else if (value) query.push([name, value]);
   }
-  return query.length ? `${path}?${query.join("&")}` : path;
+  return { path, query };
+}
+
+function target() {
+  const { path, query } = address();
+  return query.length ? `${path}?${query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}` : path;
 }
 
 function showCurl() {
   const quoted = (text) => `"${text.replace(/[\\"`$]/g, "\\$&")}"`;
-  const url = quoted(form.dataset.origin + target());
-  const header = `"${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`;
-  document.getElementById("try-curl").textContent = `curl ${url} \\\n  --fail-with-body \\\n  --header ${header}`;
+  const { path, query } = address();
+  const lines = [
+    `curl ${query.length ? "--get " : ""}${quoted(form.dataset.origin + path)}`,
+    ...query.map((pair) => `--data-urlencode ${quoted(pair.join("="))}`),
+    "--fail-with-body",
+    `--header "${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`,
+  ];
+  document.getElementById("try-curl").textContent = lines.join(" \\\n  ");
 }
 
 function indented(text) {

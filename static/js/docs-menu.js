@@ -1,5 +1,5 @@
-// The menu scrolls by itself where the window is low: show in it where the reader is.
-const menu = document.querySelector(".docs-nav");
+// The menu scrolls below its search where the window is low: show in it where the reader is.
+const menu = document.querySelector(".docs-nav .docs-menu");
 const here = menu?.querySelector("[aria-current]");
 if (here) {
   const [inner, outer] = [here.getBoundingClientRect(), menu.getBoundingClientRect()];

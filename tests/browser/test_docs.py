@@ -118,9 +118,34 @@ def test_the_styled_button_shows_focus_and_disabled_and_keeps_a_border_in_forced
 
 def test_the_menu_shows_where_the_reader_is(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
-        for path in ("/docs", "/docs/imagehost/uploaders"):
+        for path in ("/docs", "/docs/imagehost/uploaders", "/docs/reference/lookup-user"):
             page.goto(path)
             expect(page.locator(".docs-nav [aria-current]")).to_be_in_viewport(ratio=1)
+            expect(page.get_by_role("searchbox", name="Search the documentation")).to_be_in_viewport(ratio=1)
+
+
+def test_the_search_stays_above_the_menu_that_scrolls(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site, scripts=False) as page:
+        page.goto("/docs/reference/lookup-user")
+        page.locator(".docs-nav a").last.focus()
+        expect(page.locator(".docs-nav a").last).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("searchbox", name="Search the documentation")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("path", ["/docs/reference/lookup-user", "/docs/lookup/user", "/docs/errors/keys"])
+def test_a_narrow_page_shows_whole_tables_whose_cells_have_the_names_of_their_columns(
+    chrome: Browser, site: Site, path: str
+) -> None:
+    with at_a_browser(chrome, site, is_narrow=True) as page:
+        page.goto(path)
+        tables = page.locator(".table-wrap:has(.table--stacked)")
+        assert tables.count() > 0
+        assert [each.evaluate("e => e.scrollWidth - e.clientWidth") for each in tables.all()] == [0] * tables.count()
+        name = "(element) => getComputedStyle(element, '::before').content"
+        cells = tables.first.get_by_role("row").nth(1).get_by_role("cell")
+        names = tables.first.get_by_role("columnheader").all_text_contents()
+        shown = [str(cells.nth(at).evaluate(name)) for at in (1, 2)]
+        assert [text.split('"')[1] for text in shown] == names[1:3]
 
 
 MOST_PIXELS = 6_000  # of a page in a window of 1280 by 900
@@ -164,9 +189,12 @@ def test_a_request_is_sent_from_the_browser_with_the_key_in_a_header_alone(chrom
         page.on("request", note)
         page.goto("/docs/lookup/user")
         form = explorer_of(page)
+        curl = form.locator("#try-curl")
+        from_the_service = curl.text_content()
         form.get_by_label("value").fill("ada & co")
-        expect(form.locator("#try-curl")).to_contain_text("value=ada%20%26%20co")
+        expect(curl).to_contain_text('--data-urlencode "value=ada & co" ')
         form.get_by_label("value").fill("ada")
+        expect(curl).to_have_text(str(from_the_service))
         form.get_by_role("checkbox", name="views").check()
         form.get_by_label("API key").fill(key)
         page.keyboard.press("Enter")

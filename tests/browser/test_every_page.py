@@ -141,9 +141,11 @@ def test_a_printed_link_says_where_it_leads(chrome: Browser, site: Site) -> None
         page.goto("/ada")
         link = page.locator("a.link-card").first
         assert f'"{link.get_attribute("title")}"' in link.evaluate(written)
-        page.goto("/docs/sign-in")
-        onward = page.locator('.prose p > a[href^="/docs/"]').first
-        assert f"({onward.get_attribute('href')})" in onward.evaluate(written)
+        page.goto("/docs/sign-in/client-libraries")
+        outward = page.locator('.prose :is(p, li, td) > a[href^="http"]').first
+        assert f"({outward.get_attribute('href')})" in outward.evaluate(written)
+        assert page.locator('.prose a[href^="/"]').first.evaluate(written) == "none"
+        expect(page.get_by_text(f"{site.base_url}/docs/sign-in/client-libraries", exact=True)).to_be_visible()
 
 
 CARD = (".identity-card", ".identity-card .initial", ".identity-card__name > span")

@@ -91,7 +91,8 @@ def test_every_operation_and_every_component_has_a_line_in_the_index_of_the_refe
     index = text_of("reference")
     for operation in schema.operations():
         path = f"/docs/reference/{operation.id.replace('_', '-')}"
-        assert f"- [{operation.method} {operation.path}]({path}): {operation.details['summary']}\n" in index
+        line = f"| [{operation.method} {operation.path}]({path}) | {operation.details['summary']}. | "
+        assert line in index
     texts = [text_of(page.slug) for page in contents.pages()["reference"].parts]
     for name in schema.components():
         assert [text.count(f"\n## {name}\n") for text in texts if f"\n## {name}\n" in text] == [1], name
@@ -144,7 +145,7 @@ def test_an_address_from_before_a_page_had_parts_leads_to_a_link_to_the_new_plac
     index = page_with(slug)
     for anchor in dict.fromkeys(ANCHORS[slug]):
         (place,) = index.xpath("//*[@id=$id]", id=anchor)
-        links = [str(each) for each in place.xpath("self::li/a/@href")]
+        links = [str(each) for each in place.xpath("self::li/a/@href | self::tr/td[1]/a/@href")]
         for path, _, fragment in (link.partition("#") for link in links):
             part = page_with(path.removeprefix("/docs/"))
             assert part.xpath("//*[@id=$id]", id=fragment or anchor), anchor

@@ -58,10 +58,17 @@ def test_a_file_is_sent_as_a_part_of_a_form(language: str, lines: list[str]) -> 
     assert [line for line in lines if line not in text] == []
 
 
-def test_a_query_is_encoded_in_the_address() -> None:
-    for language in ("sh", "js"):
-        assert '"https://host.example/user?value=a%20b%2Fc%26d"' in written(QUERY, language)
+def test_a_query_is_encoded() -> None:
+    assert '"https://host.example/user?value=a%20b%2Fc%26d"' in written(QUERY, "js")
     assert 'params={"value": "a b/c&d"}' in written(QUERY, "python")
+
+
+def test_curl_has_a_line_for_each_parameter_of_a_query() -> None:
+    assert written(QUERY, "sh").startswith(
+        'curl --get "https://host.example/user" \\\n  --data-urlencode "value=a b/c&d" \\\n'
+    )
+    posted = written(QUERY.replace("GET", "POST"), "sh")
+    assert posted.startswith('curl "https://host.example/user?value=a%20b%2Fc%26d" \\\n')
 
 
 def test_a_line_that_is_unknown_is_refused() -> None:
