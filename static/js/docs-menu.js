@@ -2,6 +2,6 @@
 const menu = document.querySelector(".docs-nav .docs-menu");
 const here = menu?.querySelector("[aria-current]");
 if (here) {
-  const [inner, outer] = [here.getBoundingClientRect(), menu.getBoundingClientRect()];
-  if (inner.bottom > outer.bottom) menu.scrollTop += inner.top - outer.top - menu.clientHeight / 2;
+  const [entry, outer] = [here.parentElement.getBoundingClientRect(), menu.getBoundingClientRect()]; // with what is below it
+  if (entry.bottom > outer.bottom) menu.scrollTop += entry.top - outer.top - menu.clientHeight / 3;
 }
