@@ -112,7 +112,8 @@ class ApplicationAdmin(IssuingAdmin):
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
     fixed = (
         *("user", "client_id", "is_verified", "suspended_at", "suspension_reason"),
-        *("secret_changed_at", "created", "updated", "current_logo"),
+        *("secret_changed_at", "secret_used_at", "second_secret_changed_at", "second_secret_used_at"),
+        *("created", "updated", "current_logo"),
     )
     staff_actions = APPLICATION_ACTIONS
 

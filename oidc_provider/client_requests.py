@@ -8,10 +8,11 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
 
-from infrastructure.hashing import SecretHasher
 from infrastructure.requests.request_context import Request
+from oidc_provider import request_log
 from oidc_provider.errors import InvalidClient, InvalidRequest, ProtocolError
 from oidc_provider.models import Application
+from oidc_provider.models.applications import matching_secret
 
 FORM = "application/x-www-form-urlencoded"
 MAX_BODY = 65_536  # bytes
@@ -194,10 +195,12 @@ def suspended() -> InvalidClient:
     return InvalidClient("This app is suspended.")
 
 
-def authenticate(credentials: Credentials, stored_secret: str, *, is_usable: bool) -> None:
-    """InvalidClient for a wrong secret or a suspended app. Constant time, one SHA-256."""
-    if not SecretHasher().verify(credentials.client_secret, stored_secret):
+def authenticate(credentials: Credentials, stored_secrets: tuple[str, ...], *, is_usable: bool) -> None:
+    """InvalidClient for a wrong secret or a suspended app. Constant time, one SHA-256. The log learns which it was."""
+    secret = matching_secret(credentials.client_secret, stored_secrets)
+    if secret is None:
         raise refused()
+    request_log.about(secret=secret)
     if not is_usable:
         raise suspended()
 
@@ -205,8 +208,9 @@ def authenticate(credentials: Credentials, stored_secret: str, *, is_usable: boo
 def authenticated_id(credentials: Credentials) -> int:
     """Return the primary key of the authenticated app. InvalidClient. 1 query."""
     named = Application.objects.filter(client_id=lookup_id(credentials.client_id))
-    application = named.only("pk", "client_secret", "suspended_at").first()
+    application = named.only("pk", "client_secret", "second_secret", "suspended_at").first()
     if application is None:
         raise refused()
-    authenticate(credentials, application.client_secret, is_usable=application.is_usable())
+    stored = application.client_secret, application.second_secret
+    authenticate(credentials, stored, is_usable=application.is_usable())
     return int(application.pk)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -39,7 +39,7 @@ _USES = {
     *(RequestKind.APPROVED, RequestKind.KEPT, RequestKind.CODE),
     *(RequestKind.TRIED, RequestKind.REFRESH, RequestKind.USERINFO),
 }
-Use = tuple[str, str]  # client_id, id of the user
+Use = tuple[str, str]  # client_id, and the id of the user or the stored hash of the secret
 _ADD_COUNTS = """
     INSERT INTO oidc_provider_usagecount (application_id, hour, kind, outcome, count)
     SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2, n.value->>3, CAST(n.value->>4 AS bigint)
@@ -57,7 +57,8 @@ _SET_LAST_USES = """
 
 @dataclass(slots=True)
 class Note:
-    """A request while it is served, kept if it has a `client_id`. `outcome`: `ok` or the error code."""
+    """A request while it is served, kept if it has a `client_id`. `outcome`: `ok` or the error code. `secret`: the
+    stored hash of the secret that proved the app."""
 
     kind: RequestKind
     request_id: str
@@ -66,6 +67,7 @@ class Note:
     outcome: str = ""
     description: str = ""
     redirect_uri: str = ""
+    secret: str = ""
     moment: datetime = field(default_factory=functools.partial(datetime.now, UTC))
     address: str = field(default_factory=request_context.address)
 
@@ -108,13 +110,14 @@ def _requests(kind: RequestKind, outcome: str) -> prometheus_client.Counter:
     return REQUESTS.labels(kind.lower(), outcome)
 
 
-def about(*, kind: RequestKind | None = None, client_id: str = "", user_id: str = "") -> None:
+def about(*, kind: RequestKind | None = None, client_id: str = "", user_id: str = "", secret: str = "") -> None:
     """Set facts of the current note. Does nothing outside a request."""
     note = _current.get()
     if note is not None:
         note.kind = kind or note.kind
         note.client_id = client_id or note.client_id
         note.user_id = user_id or note.user_id
+        note.secret = secret or note.secret
 
 
 def failed(error: str, description: str, *, redirect_uri: str = "") -> None:
@@ -132,11 +135,16 @@ def request_id() -> str:
 
 
 def store(notes: Sequence[Note]) -> None:
-    """Store the notes of existing apps: records by one INSERT, counts and last uses by one upsert each.
+    """Store the notes of existing apps: records by one INSERT, counts and last uses by one upsert each, last uses of
+    secrets by one UPDATE where some are due.
 
     Lock users first and apps second, the order of all operations; deleted ones are left out.
     """
-    recorded, uses = _recorded(notes), _uses_to_store(notes)
+    recorded, uses = (
+        _recorded(notes),
+        _due((note.client_id, note.user_id, note.moment) for note in notes if _is_use(note)),
+    )
+    secret_uses = _due((note.client_id, note.secret, note.moment) for note in notes if note.secret)
     named = {note.user_id for note in recorded} | {user for _, user in uses}
     apps = Application.objects.select_for_update(no_key=True).filter(client_id__in={note.client_id for note in notes})
     counts = Counter(
@@ -146,7 +154,8 @@ def store(notes: Sequence[Note]) -> None:
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).filter(pk__in=named)
         users = set(locked.order_by("pk").values_list("pk", flat=True))
-        keys = dict(apps.order_by("pk").values_list("client_id", "pk"))
+        found = list(apps.order_by("pk").only(*_OF_SECRETS))
+        keys = {app.client_id: app.pk for app in found}
         RequestRecord.objects.bulk_create(
             [_record(keys[note.client_id], note, users) for note in recorded if note.client_id in keys]
         )
@@ -155,9 +164,10 @@ def store(notes: Sequence[Note]) -> None:
             _SET_LAST_USES,
             [(keys[app], at, user) for (app, user), at in uses.items() if app in keys and user in users],
         )
+        _set_uses_of_secrets(found, secret_uses)
     if len(_stored_uses) > MOST_LAST_USES:
         _stored_uses.clear()
-    _stored_uses.update(uses)
+    _stored_uses.update(uses | secret_uses)
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
@@ -237,15 +247,39 @@ MOST_LAST_USES = 100_000
 _stored_uses: dict[Use, datetime] = {}  # by this process; each is stored again after LAST_USE_PRECISION
 
 
-def _uses_to_store(notes: Sequence[Note]) -> dict[Use, datetime]:
-    """Return the last uses in a batch that are due, the newest of each app and user."""
+def _is_use(note: Note) -> bool:
+    """Return whether a user used the app."""
+    return bool(note.user_id) and note.outcome == OK and note.kind in _USES
+
+
+def _due(uses: Iterable[tuple[str, str, datetime]]) -> dict[Use, datetime]:
+    """Return the last uses in a batch that are due, the newest of each app and user or secret."""
     due: dict[Use, datetime] = {}
-    for note in notes:
-        if note.user_id and note.outcome == OK and note.kind in _USES:
-            stored = _stored_uses.get((note.client_id, note.user_id))
-            if stored is None or note.moment - stored >= LAST_USE_PRECISION:
-                due[note.client_id, note.user_id] = note.moment
+    for client_id, of, moment in uses:
+        stored = _stored_uses.get((client_id, of))
+        if stored is None or moment - stored >= LAST_USE_PRECISION:
+            due[client_id, of] = moment
     return due
+
+
+_OF_SECRETS = ("client_id", "client_secret", "secret_used_at", "second_secret", "second_secret_used_at")
+
+
+def _set_uses_of_secrets(apps: Iterable[Application], uses: Mapping[Use, datetime]) -> None:
+    """Set the last uses of the secrets that the locked `apps` still have. 1 query, where some were used."""
+    changed = []
+    for app in apps:
+        first, second = uses.get((app.client_id, app.client_secret)), uses.get((app.client_id, app.second_secret))
+        if first or second:
+            app.secret_used_at = _later(app.secret_used_at, first)
+            app.second_secret_used_at = _later(app.second_secret_used_at, second)
+            changed.append(app)
+    if changed:
+        Application.objects.bulk_update(changed, ["secret_used_at", "second_secret_used_at"])
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((at for at in (one, other) if at), default=None)
 
 
 buffer: WriteBehindBuffer[Note] = WriteBehindBuffer("request-log", store, limit=MOST_NOTES)

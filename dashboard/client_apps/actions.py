@@ -28,6 +28,7 @@ DELETED_MEANWHILE = (
     "new app, with a new client id."
 )
 RESET_MEANWHILE = "The secret was reset after you opened this page. It was not reset again."
+ADDED_MEANWHILE = "The secrets changed after you opened this page. No secret was added."
 
 
 def new_ticket(owner: User) -> str:
@@ -95,16 +96,46 @@ def change(
 def reset_secret(*, application: Application, by: User, version: str) -> str:
     """Return the new secret, to be shown once. The owner gets an email. Raises ValidationError: reset in between."""
     application = applications.hold(application)
-    if version != versions.of(application.secret_changed_at):
+    if version != version_of_secrets(application):
         raise ValidationError(RESET_MEANWHILE, code="changed")
     secret = applications.reset_secret(application=application, by=by)
+    _tell_owner(application, by, f"The secret of {application.name} was reset", "secret_reset")
+    return secret
+
+
+@transaction.atomic
+def add_secret(*, application: Application, by: User, version: str) -> str:
+    """Return the second secret, to be shown once. The owner gets an email. Raises ValidationError: the app has two, or
+    they changed in between."""
+    application = applications.hold(application)
+    if version != version_of_secrets(application):
+        raise ValidationError(ADDED_MEANWHILE, code="changed")
+    secret = applications.add_secret(application=application, by=by)
+    _tell_owner(application, by, f"{application.name} has a second secret", "secret_added")
+    return secret
+
+
+@transaction.atomic
+def remove_secret(*, application: Application, by: User, version: str) -> None:
+    """Remove the secret of this version. The owner gets an email. Raises what `applications.remove_secret` raises."""
+    application = applications.hold(application)
+    found = [secret.changed_at for secret in application.secrets if versions.of(secret.changed_at) == version]
+    removed = applications.remove_secret(application=application, changed_at=found[0] if found else None, by=by)
+    _tell_owner(application, by, f"A secret of {application.name} was removed", "secret_removed", hint=removed.hint)
+
+
+def version_of_secrets(application: Application) -> str:
+    """Return the version for forms that reset or add a secret."""
+    return versions.of(application.secrets[-1].changed_at)
+
+
+def _tell_owner(application: Application, by: User, subject: str, letter: str, **context: str) -> None:
     notifications.send_after_commit(
         to=application.user,
-        subject=f"The secret of {application.name} was reset",
-        template="dashboard/letters/secret_reset.txt",
-        context={"application": application, "by": by},
+        subject=subject,
+        template=f"dashboard/letters/{letter}.txt",
+        context={"application": application, "by": by, **context},
     )
-    return secret
 
 
 def _check_removals(application: Application, kept: Sequence[str], now: datetime) -> None:

@@ -194,13 +194,19 @@ class NameForm(forms.Form):
 
 
 class ResetForm(NameForm):
-    """`version`: of the current secret, so that a form sent twice resets once."""
+    """`version`: of the current secrets, so that a form sent twice resets once."""
 
     version = versions.VersionField()
 
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
-        initial = {"version": versions.of(application.secret_changed_at)}
+        initial = {"version": actions.version_of_secrets(application)}
         super().__init__(*args, application=application, initial=initial, **kwargs)
+
+
+class AddSecretForm(forms.Form):
+    """`version`: as that of a ResetForm."""
+
+    version = versions.VersionField()
 
 
 class AskForm(forms.Form):

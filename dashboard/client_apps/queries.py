@@ -13,7 +13,7 @@ from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard.client_apps import login_test
+from dashboard import versions
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
@@ -21,18 +21,14 @@ from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import (
     COUNTS_KEPT,
-    OK,
-    AccessToken,
     Application,
     Approval,
     Grant,
     LastUse,
     PendingRequest,
     RefreshToken,
-    RequestKind,
-    UsageCount,
 )
-from oidc_provider.models.applications import MAX_NAME_LENGTH
+from oidc_provider.models.applications import MAX_NAME_LENGTH, AppSecret
 from oidc_provider.token.token_queries import Subject
 
 _TITLES = {
@@ -41,6 +37,8 @@ _TITLES = {
     "application:redirect_urls_changed": "Redirect URLs changed",
     "application:scopes_changed": "Scopes changed",
     "application:secret_reset": "Secret reset",
+    "application:secret_added": "Second secret added",
+    "application:secret_removed": "Secret removed",
     "application:tokens_revoked": "All tokens revoked",
     "application:logo_changed": "Logo changed",
     "application:logo_removed": "Logo removed",
@@ -126,26 +124,27 @@ def _changes(event: AuditEvent) -> list[Change]:
 
 RECENTLY = timedelta(days=7)
 _A_DAY = timedelta(hours=24)
-_PROVED_BY_SECRET = (RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPECT, RequestKind.REVOKE)
+_MADE_A_SECRET = ("application:registered", "application:secret_reset", "application:secret_added")
 
 
 @dataclass(frozen=True)
 class AppRow:
-    """An app in a list. `secret_used_at`: the last authentication with its secret, except by a login test of its owner;
-    by the hour where no code or token of that time is left."""
+    """An app in a list."""
 
     application: Application
     logo_url: str
     user_count: int
     last_used_at: datetime | None
-    secret_used_at: datetime | None
 
 
 @dataclass(frozen=True)
 class SecretFacts:
-    """`set_by`: a name, or the empty string where unknown. `is_unused`: for a day or more, never used;
-    `is_remembered`: every use since the secret was made would still be known."""
+    """`version`: names it in forms and addresses. `hint`: its last characters; `set_by`: a name; both empty where
+    unknown. `is_unused`: for a day or more, never used; `is_remembered`: every use since the secret was made would
+    still be known."""
 
+    version: str
+    hint: str
     set_at: datetime
     set_by: str
     last_used_at: datetime | None
@@ -165,18 +164,26 @@ def row_of(application: Application) -> AppRow:
     return _row(_with_figures(held).get())
 
 
-def secret_of(row: AppRow, *, reader: User, now: datetime) -> SecretFacts:
-    """Return facts about the secret. Uses before it was set belong to an earlier secret. 1 query."""
-    set_at = row.application.secret_changed_at
-    events = events_of(row.application).filter(verb__in=["application:registered", "application:secret_reset"])
-    event = events.order_by("-created_at", "-pk").first()
-    used_at = row.secret_used_at if row.secret_used_at and row.secret_used_at >= set_at else None
+def secrets_of(application: Application, *, reader: User, now: datetime) -> list[SecretFacts]:
+    """Return facts about the secrets that work, the older one first. 1 query."""
+    since = application.secrets[0].changed_at
+    made = events_of(application).filter(verb__in=_MADE_A_SECRET, created_at__gte=since).order_by("created_at", "pk")
+    events = list(made)
+    return [_facts(secret, events, reader, now) for secret in application.secrets]
+
+
+def _facts(secret: AppSecret, events: Iterable[AuditEvent], reader: User, now: datetime) -> SecretFacts:
+    """Return the facts. `events`: that made secrets, in their order, each after its secret's time."""
+    event = next((event for event in events if event.created_at >= secret.changed_at), None)
+    age = now - secret.changed_at
     return SecretFacts(
-        set_at=set_at,
+        version=versions.of(secret.changed_at),
+        hint=secret.hint,
+        set_at=secret.changed_at,
         set_by=actor_of(event, reader) if event else "",
-        last_used_at=used_at,
-        is_unused=used_at is None and now - set_at >= _A_DAY,
-        is_remembered=now - set_at < COUNTS_KEPT,
+        last_used_at=secret.used_at,
+        is_unused=secret.used_at is None and age >= _A_DAY,
+        is_remembered=age < COUNTS_KEPT,
     )
 
 
@@ -212,13 +219,8 @@ def scope_requests(user: User) -> dict[str, AccessRequest]:
 
 def _with_figures(held: QuerySet[Application]) -> QuerySet[Application]:
     users = Approval.objects.filter(application=OuterRef("pk")).order_by().values("application")
-    proved = UsageCount.objects.filter(kind__in=_PROVED_BY_SECRET, outcome=OK)
     annotated: QuerySet[Application] = held.annotate(
         user_count=Subquery(users.annotate(number=Count("pk")).values("number")),
-        code_used_at=_newest(Grant.objects.exclude(redirect_uri__startswith=login_test.callback_prefix()), "used_at"),
-        token_made_at=_newest(AccessToken.objects.all(), "created"),
-        refreshed_at=_newest(RefreshToken.objects.all(), "created"),
-        proved_at=_newest(proved, "hour"),
         served_at=_newest(LastUse.objects.all(), "used_at"),
     )
     return annotated
@@ -232,13 +234,11 @@ def _newest(rows: QuerySet[Any], column: str) -> Subquery:
 def _row(application: Application) -> AppRow:
     """Return the row of an app of `_with_figures`, whose columns its type does not know."""
     figures = vars(application)
-    proofs = [figures[name] for name in ("code_used_at", "token_made_at", "refreshed_at", "proved_at")]
     return AppRow(
         application=application,
         logo_url=consent_page.logo_url(application),
         user_count=figures["user_count"] or 0,
-        last_used_at=_latest([*proofs, figures["served_at"]]),
-        secret_used_at=_latest(proofs),
+        last_used_at=_latest([figures["served_at"], *(secret.used_at for secret in application.secrets)]),
     )
 
 

@@ -19,27 +19,36 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.http import SignedInRequest
 from dashboard import access, access_requests
 from dashboard.client_apps import actions, queries, redirect_editor
-from dashboard.client_apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameForm, NewAppForm, ResetForm
+from dashboard.client_apps.forms import (
+    AddSecretForm,
+    AppForm,
+    AskForm,
+    EditAppForm,
+    MatchForm,
+    NameForm,
+    NewAppForm,
+    ResetForm,
+)
 from dashboard.client_apps.queries import AppRow
 from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
-from oidc_provider import redirects
+from oidc_provider import redirects, request_log
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope
 from oidc_provider.models import Application
 
-AppPage = Callable[[SignedInRequest, Application], HttpResponse]
+AppPage = Callable[Concatenate[SignedInRequest, Application, ...], HttpResponse]
 
 
 def of_app(view: AppPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
     """Pass the app to the view as its second argument; 404 for apps of other users and deleted ones. 1 query."""
 
     @functools.wraps(view)
-    def opened(request: SignedInRequest, /, client_id: str) -> HttpResponse:
+    def opened(request: SignedInRequest, /, client_id: str, **parameters: str) -> HttpResponse:
         try:
-            return view(request, access.application_of(request, client_id))
+            return view(request, access.application_of(request, client_id), **parameters)
         except Application.DoesNotExist:  # another tab deleted it between our reads and our writes
             raise Http404 from None
 
@@ -113,7 +122,7 @@ def reset_secret(request: SignedInRequest, application: Application) -> HttpResp
         version = form.cleaned_data["version"]
         try:
             secret = actions.reset_secret(application=application, by=request.user, version=version)
-            return _secret_page(request, application, secret, is_new=False)
+            return _secret_page(request, application, secret, "reset")
         except ValidationError as error:
             form.add_error(None, error)
     users = queries.signed_in_today(application, timezone.now())
@@ -121,9 +130,50 @@ def reset_secret(request: SignedInRequest, application: Application) -> HttpResp
     return render(request, "dashboard/client_apps/reset_secret.html", context)
 
 
-def _secret_page(request: SignedInRequest, application: Application, secret: str, *, is_new: bool) -> HttpResponse:
-    """Return the only page that shows `secret`. Its views are never cached."""
-    context = {"application": application, "client_secret": secret, "is_new": is_new}
+@access.recently_signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def add_secret(request: SignedInRequest, application: Application) -> HttpResponse:
+    form = AddSecretForm(request.POST or None, initial={"version": actions.version_of_secrets(application)})
+    if request.method == "POST" and form.is_valid():
+        version = form.cleaned_data["version"]
+        try:
+            secret = actions.add_secret(application=application, by=request.user, version=version)
+            return _secret_page(request, application, secret, "added")
+        except ValidationError as error:
+            form.add_error(None, error)
+    effects = [
+        "The new secret is shown once. The first one works on beside it.",
+        "Deploy the new one, and remove the first once its last use no longer changes.",
+        "An app has two secrets at most. A reset ends both.",
+    ]
+    title = f"Add a second secret to {application.name}?"
+    return _confirm(request, application, title, effects, "Add a secret", form=form, is_harmless=True)
+
+
+@access.recently_signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def remove_secret(request: SignedInRequest, application: Application, version: str) -> HttpResponse:
+    if request.method == "POST":
+        with_error_message(
+            request,
+            "Secret removed. It no longer works.",
+            lambda: actions.remove_secret(application=application, by=request.user, version=version),
+        )
+        return redirect("application", application.client_id)
+    known = queries.secrets_of(application, reader=request.user, now=timezone.now())
+    secret = next((secret for secret in known if secret.version == version), None)
+    if secret is None or len(known) == 1:
+        messages.info(request, "This secret was removed already, or is the only one of the app.")
+        return redirect("application", application.client_id)
+    context = {"application": application, "secret": secret}
+    return render(request, "dashboard/client_apps/remove_secret.html", context)
+
+
+def _secret_page(request: SignedInRequest, application: Application, secret: str, made: str) -> HttpResponse:
+    """Return the only page that shows `secret`. Its views are never cached. `made`: "new", "reset" or "added"."""
+    context = {"application": application, "client_secret": secret, "made": made}
     return render(request, "dashboard/client_apps/secret.html", context)
 
 
@@ -143,7 +193,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         client_id = form.cleaned_data["ticket"]
         try:
             registered = actions.register(owner=request.user, client_id=client_id, **form.values())
-            return _secret_page(request, registered.application, registered.client_secret, is_new=True)
+            return _secret_page(request, registered.application, registered.client_secret, "new")
         except AlreadyRegistered:
             if request.user.applications.filter(client_id=client_id).exists():
                 messages.info(
@@ -259,11 +309,12 @@ PAGE_SIZE = 25
 @require_safe
 @of_app
 def overview(request: SignedInRequest, application: Application) -> HttpResponse:
+    request_log.buffer.write()  # so that the last uses are those of a moment ago
     row = queries.row_of(application)
     context = {
-        "application": application,
+        "application": row.application,
         "row": row,
-        "secret": queries.secret_of(row, reader=request.user, now=timezone.now()),
+        "secrets": queries.secrets_of(row.application, reader=request.user, now=timezone.now()),
         "scopes": [SCOPES[name] for name in application.registered_scopes if name in SCOPES],
     }
     return render(request, "dashboard/client_apps/overview.html", context)

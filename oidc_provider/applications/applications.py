@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,6 +20,12 @@ from oidc_provider import revocation
 from oidc_provider.applications import application_rules
 from oidc_provider.applications.scopes import LOCKED_SCOPES, in_order
 from oidc_provider.models import Application, new_client_id
+from oidc_provider.models.applications import AppSecret
+
+_SECRET_COLUMNS = (
+    *("client_secret", "secret_changed_at", "secret_hint", "secret_used_at"),
+    *("second_secret", "second_secret_changed_at", "second_secret_hint", "second_secret_used_at", "updated"),
+)
 
 
 class AlreadyRegistered(Exception):
@@ -121,13 +128,52 @@ def change_details(*, application: Application, by: User | None, **values: str) 
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User | None, reason: str = "") -> str:
-    """Replace the secret at once and return the new one: show it once."""
+    """Replace all secrets at once and return the new one: show it once."""
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
     secret = application.set_new_secret(timezone.now())
-    application.save(update_fields=["client_secret", "secret_changed_at", "updated"])
+    application.save(update_fields=_SECRET_COLUMNS)
     _record("secret_reset", application, by, reason)
     return secret
+
+
+@transaction.atomic
+def add_secret(*, application: Application, by: User | None) -> str:
+    """Make a second secret, which is accepted beside the first, and return it: show it once.
+
+    Raises ValidationError where the app has two.
+    """
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    if len(application.secrets) > 1:
+        raise ValidationError("An app has two secrets at most. Remove one first.", code="too_many")
+    secret = application.set_second_secret(timezone.now())
+    application.save(update_fields=_SECRET_COLUMNS)
+    _record("secret_added", application, by, hint=application.second_secret_hint)
+    return secret
+
+
+@transaction.atomic
+def remove_secret(*, application: Application, changed_at: datetime | None, by: User | None) -> AppSecret:
+    """Remove the secret that was made at `changed_at`, at once; return what was known of it.
+
+    Raises ValidationError where the app has no such secret (None has none), or no other one.
+    """
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    known = application.secrets
+    removed = next((secret for secret in known if secret.changed_at == changed_at), None)
+    if removed is None:
+        raise ValidationError("This secret was removed or reset already.", code="changed")
+    if len(known) == 1:
+        raise ValidationError("This is the only secret of the app. Add another one first, or reset it.", code="last")
+    if removed is known[0]:
+        application.remove_first_secret()
+    else:
+        application.remove_second_secret()
+    application.save(update_fields=_SECRET_COLUMNS)
+    _record("secret_removed", application, by, hint=removed.hint)
+    return removed
 
 
 @transaction.atomic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EDDSA = "EdDSA"
 MAX_NAME_LENGTH = 64
 MAX_LINK_LENGTH = 200
+HINT_LENGTH = 4  # last characters of a secret, by which pages name it; 39 others stay unknown
 USABLE = "a.suspended_at IS NULL"  # `Application.is_usable` in SQL, where the app's row is `a`
 
 
@@ -30,10 +31,26 @@ def new_client_id() -> str:
     return secrets.token_hex(16)
 
 
+class AppSecret(NamedTuple):
+    """What is known of a secret. `hint`: its last characters, empty for one made before they were kept."""
+
+    changed_at: datetime
+    hint: str
+    used_at: datetime | None
+
+
+def matching_secret(secret: str, stored: tuple[str, ...]) -> str | None:
+    """Return that of the stored hashes which `secret` has. Constant time for each, one SHA-256."""
+    encoded = SecretHasher().encode(secret, "")
+    found = [one for one in stored if secrets.compare_digest(encoded, one)]
+    return found[0] if found else None
+
+
 class Application(AbstractApplication):
     """An app that its owner (`user`) registered: a confidential client, authorization code with S256.
 
-    `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`.
+    `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`. A second
+    secret is accepted beside the first while the app changes from one to the other; `secrets` has both.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
@@ -64,6 +81,14 @@ class Application(AbstractApplication):
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     suspension_reason = models.TextField(blank=True, editable=False)
     secret_changed_at = models.DateTimeField(default=timezone.now, editable=False)
+    secret_hint = models.CharField(max_length=HINT_LENGTH, default="", db_default="", blank=True, editable=False)
+    secret_used_at = models.DateTimeField(null=True, editable=False)
+    second_secret = models.CharField(  # hashed like the first; the toolkit's field would hash an empty one
+        max_length=255, default="", db_default="", blank=True, editable=False
+    )
+    second_secret_changed_at = models.DateTimeField(null=True, editable=False)
+    second_secret_hint = models.CharField(max_length=HINT_LENGTH, default="", db_default="", blank=True, editable=False)
+    second_secret_used_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[models.Manager[Application]] = models.Manager()
 
@@ -83,6 +108,11 @@ class Application(AbstractApplication):
                     algorithm=EDDSA,
                 ),
                 name="application_is_confidential",
+            ),
+            models.CheckConstraint(
+                condition=Q(second_secret="", second_secret_changed_at=None, second_secret_used_at=None)
+                | (~Q(second_secret="") & Q(second_secret_changed_at__isnull=False)),
+                name="application_second_secret_is_whole",
             ),
         ]
 
@@ -106,16 +136,45 @@ class Application(AbstractApplication):
     def redirect_uri_allowed(self, uri: str) -> bool:
         return redirects.is_registered(uri, self.redirect_urls)
 
+    @property
+    def secrets(self) -> list[AppSecret]:
+        """The secrets that are accepted, the older one first."""
+        first = AppSecret(self.secret_changed_at, self.secret_hint, self.secret_used_at)
+        if self.second_secret_changed_at is None:
+            return [first]
+        return [first, AppSecret(self.second_secret_changed_at, self.second_secret_hint, self.second_secret_used_at)]
+
     def check_secret(self, secret: str) -> bool:
         """Constant time, one SHA-256."""
-        return SecretHasher().verify(secret, self.client_secret)
+        return matching_secret(secret, (self.client_secret, self.second_secret)) is not None
 
     def set_new_secret(self, now: datetime) -> str:
-        """Set and return a new secret, without saving. The field hashes it when it is saved."""
+        """Set and return a new secret in place of all others, without saving. The field hashes it when it is saved."""
+        self.remove_second_secret()
         secret = new_secret()
-        self.client_secret = secret
-        self.secret_changed_at = now
+        self.client_secret, self.secret_hint = secret, secret[-HINT_LENGTH:]
+        self.secret_changed_at, self.secret_used_at = now, None
         return secret
+
+    def set_second_secret(self, now: datetime) -> str:
+        """Set and return a new secret beside the first, without saving."""
+        secret = new_secret()
+        self.second_secret, self.second_secret_hint = SecretHasher().encode(secret, ""), secret[-HINT_LENGTH:]
+        self.second_secret_changed_at, self.second_secret_used_at = now, None
+        return secret
+
+    def remove_first_secret(self) -> None:
+        """Let the second secret take the place of the first, without saving."""
+        if self.second_secret_changed_at is None:
+            raise ValueError("An app has a secret.")
+        self.client_secret, self.secret_hint = self.second_secret, self.second_secret_hint
+        self.secret_changed_at, self.secret_used_at = self.second_secret_changed_at, self.second_secret_used_at
+        self.remove_second_secret()
+
+    def remove_second_secret(self) -> None:
+        """Remove it, without saving; where there is none, nothing changes."""
+        self.second_secret = self.second_secret_hint = ""
+        self.second_secret_changed_at = self.second_secret_used_at = None
 
     def is_usable(self, request: Any = None) -> bool:
         """Whether the app may sign users in, get tokens and use them; `USABLE` is the same rule in SQL.

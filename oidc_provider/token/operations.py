@@ -107,7 +107,7 @@ def _authenticated(
     found = read(client_requests.lookup_id(credentials.client_id), digest(secret))
     if found is None:
         raise client_requests.refused()
-    client_requests.authenticate(credentials, found.client_secret, is_usable=found.is_usable)
+    client_requests.authenticate(credentials, found.stored_secrets, is_usable=found.is_usable)
     request_log.about(user_id=found.subject.id)
     return found
 
@@ -175,7 +175,7 @@ def introspection(credentials: Credentials, token: str, now: datetime) -> dict[s
     found = token_queries.read_for_introspection(client_id, digest(token), now)
     if found is None:
         raise client_requests.refused()
-    client_requests.authenticate(credentials, found.client_secret, is_usable=found.is_usable)
+    client_requests.authenticate(credentials, found.stored_secrets, is_usable=found.is_usable)
     if not found.token_type:
         return {"active": False}
     return {

@@ -39,7 +39,7 @@ _SUBJECT_JOINS = """
 """
 _CODE = Statement(
     f"""
-    SELECT a.id, a.client_secret, {USABLE}, a.registered_scopes,
+    SELECT a.id, a.client_secret, a.second_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires, p.used_at,
         p.redirect_uri, p.code_challenge, p.nonce, {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
@@ -49,11 +49,11 @@ _CODE = Statement(
     {_SUBJECT_JOINS}
     WHERE a.client_id = $2
     """,
-    f"isbsissiddsss{_SUBJECT_TYPES}",
+    f"issbsissiddsss{_SUBJECT_TYPES}",
 )
 _REFRESH_TOKEN = Statement(
     f"""
-    SELECT a.id, a.client_secret, {USABLE}, a.registered_scopes,
+    SELECT a.id, a.client_secret, a.second_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires_at, p.revoked,
         '', '', '', {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
@@ -62,7 +62,7 @@ _REFRESH_TOKEN = Statement(
     {_SUBJECT_JOINS}
     WHERE a.client_id = $2
     """,
-    f"isbsissiddsss{_SUBJECT_TYPES}",
+    f"issbsissiddsss{_SUBJECT_TYPES}",
 )
 _ACCESS_TOKEN = Statement(
     f"""
@@ -78,7 +78,8 @@ _ACCESS_TOKEN = Statement(
 _SUBJECT = Statement(f"SELECT {_SUBJECT_COLUMNS} FROM accounts_user u {_SUBJECT_JOINS} WHERE u.id = $1", _SUBJECT_TYPES)
 _INTROSPECTION = Statement(
     f"""
-    SELECT a.client_secret, {USABLE}, a.registered_scopes, p.token_type, u.id, p.scope, p.created, p.expires
+    SELECT a.client_secret, a.second_secret, {USABLE}, a.registered_scopes,
+        p.token_type, u.id, p.scope, p.created, p.expires
     FROM oidc_provider_application a
     LEFT JOIN (
         SELECT t.application_id, t.user_id, 'Bearer' AS token_type, t.scope, t.created, t.expires
@@ -90,7 +91,7 @@ _INTROSPECTION = Statement(
     LEFT JOIN accounts_user u ON u.id = p.user_id AND u.is_active
     WHERE a.client_id = $1
     """,
-    "sbssssdd",
+    "ssbssssdd",
 )
 
 
@@ -142,7 +143,7 @@ class PresentedGrant(NamedTuple):
 
     client_id: str
     application_id: int
-    client_secret: str
+    stored_secrets: tuple[str, ...]
     is_usable: bool
     registered_scopes: frozenset[str]
     pk: int | None
@@ -198,7 +199,7 @@ def read_subject(user_id: str) -> Subject:
 class Introspected(NamedTuple):
     """An app with a live token of its own; `token_type` is empty if it has no such token."""
 
-    client_secret: str
+    stored_secrets: tuple[str, ...]
     is_usable: bool
     token_type: str
     user_id: str
@@ -212,18 +213,21 @@ def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Intr
     row = _INTROSPECTION.one(client_id, checksum, now)
     if row is None:
         return None
-    client_secret, is_usable, registered, token_type, user_id, scope, issued_at, expires_at = row
+    *stored, is_usable, registered, token_type, user_id, scope, issued_at, expires_at = row
+    stored_secrets = tuple(stored)
     if user_id is None:
-        return Introspected(client_secret, is_usable, "", "", [], now, now)
+        return Introspected(stored_secrets, is_usable, "", "", [], now, now)
     return Introspected(
-        client_secret, is_usable, token_type, user_id, _still_registered(scope, registered), issued_at, expires_at
+        stored_secrets, is_usable, token_type, user_id, _still_registered(scope, registered), issued_at, expires_at
     )
 
 
 def _presented(client_id: str, row: Row | None) -> PresentedGrant | None:
     if row is None:
         return None
-    return PresentedGrant._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], Subject._make(row[13:])))
+    return PresentedGrant._make(
+        (client_id, row[0], row[1:3], row[3], _scopes(row[4]), *row[5:14], Subject._make(row[14:]))
+    )
 
 
 @functools.lru_cache(maxsize=256)

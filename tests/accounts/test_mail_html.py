@@ -58,6 +58,12 @@ LETTERS: dict[str, dict[str, Any]] = {
     "reserved_name": {"old": "favicon.ico", "new": "favicon.ico-", "is_username": True},
     "second_factor_reset": {"is_staff": True},
     "restored": {"decision": DECISION, "kind": "file", "is_appeal": True, "is_kept": True, "words": DECISION.words},
+    "secret_added": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
+    "secret_removed": {
+        "application": SimpleNamespace(name=HOSTILE, client_id="abc"),
+        "by": SimpleNamespace(pk=0),
+        "hint": "wxyz",
+    },
     "secret_reset": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
     "staff_notice": {"notice": SimpleNamespace(kind="HIDDEN", text=HOSTILE)},
     "taken_down": {"decision": DECISION, "kind": "file", "max_appeal": 1000},

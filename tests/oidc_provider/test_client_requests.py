@@ -8,10 +8,11 @@ import pytest
 from django.test import Client
 
 from infrastructure.hashing import SecretHasher
-from oidc_provider import client_requests
+from oidc_provider import client_requests, request_log
 from oidc_provider.applications import applications, scopes
 from oidc_provider.client_requests import MAX_FIELDS, Credentials
 from oidc_provider.errors import InvalidClient, InvalidRequest
+from oidc_provider.models import Application
 from tests.oidc_provider.protocol import (
     INTROSPECT,
     INVALID_CLIENT,
@@ -181,7 +182,7 @@ def test_an_id_of_another_form_names_no_app(client_id: str) -> None:
     "secret", ["wrong", "", "\x00", "é", "x" * 10_000, "secret_sha256$"], ids=lambda text: text[:9]
 )
 def test_a_secret_is_compared_as_a_whole(secret: str) -> None:
-    stored = SecretHasher().encode("right", "")
+    stored = SecretHasher().encode("right", ""), ""
     client_requests.authenticate(Credentials("a", "right"), stored, is_usable=True)
     with pytest.raises(InvalidClient):
         client_requests.authenticate(Credentials("a", secret), stored, is_usable=True)
@@ -210,6 +211,34 @@ def test_a_reset_secret_takes_effect_at_once(path: str, app: App) -> None:
     new = applications.reset_secret(application=app.application, by=None)
     assert refused(app.post(path, **FIELDS[path])) == INVALID_CLIENT
     assert _is_let_in(path, App(app.application, new).post(path, **FIELDS[path]))
+
+
+@ENDPOINTS
+def test_a_second_secret_is_accepted_until_it_is_removed_or_both_are_reset(path: str, app: App) -> None:
+    second = App(app.application, applications.add_secret(application=app.application, by=None))
+    assert _is_let_in(path, app.post(path, **FIELDS[path]))
+    assert _is_let_in(path, second.post(path, **FIELDS[path]))
+    first = Application.objects.get(pk=app.application.pk).secrets[0]
+    applications.remove_secret(application=app.application, changed_at=first.changed_at, by=None)
+    assert refused(app.post(path, **FIELDS[path])) == INVALID_CLIENT
+    assert _is_let_in(path, second.post(path, **FIELDS[path]))
+    third = App(app.application, applications.add_secret(application=app.application, by=None))
+    assert _is_let_in(path, third.post(path, **FIELDS[path]))
+    applications.reset_secret(application=app.application, by=None)
+    for old in (app, second, third, App(app.application, "")):
+        assert refused(old.post(path, **FIELDS[path])) == INVALID_CLIENT
+
+
+@ENDPOINTS
+def test_a_use_is_noted_for_the_secret_that_was_sent(path: str, app: App) -> None:
+    second = App(app.application, applications.add_secret(application=app.application, by=None))
+    app.post(path, **FIELDS[path], client_secret="wrong")
+    request_log.buffer.write()
+    assert [secret.used_at for secret in Application.objects.get().secrets] == [None, None]
+    second.post(path, **FIELDS[path])
+    request_log.buffer.write()
+    first, used = (secret.used_at for secret in Application.objects.get().secrets)
+    assert (first, used is None) == (None, False)
 
 
 @ENDPOINTS

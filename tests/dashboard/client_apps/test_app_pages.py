@@ -23,8 +23,9 @@ from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "revoke-tokens/", "delete/"]
-POSTED = ["settings/", "preview/", "redirects/", "reset-secret/", "revoke-tokens/", "delete/"]
+PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "add-secret/", "revoke-tokens/", "delete/"]
+POSTED = ["settings/", "preview/", "redirects/", "reset-secret/", "add-secret/", "secrets/1/remove/", "revoke-tokens/"]
+POSTED += ["delete/"]
 
 
 def test_every_page_is_sound_and_changes_nothing_by_being_read(browser: Browser, app: Application) -> None:
@@ -184,7 +185,7 @@ def test_an_app_is_deleted_by_its_name(browser: Browser, app: Application, user:
     assert AuditEvent.objects.get(verb="application:deleted").actor == user
 
 
-@pytest.mark.parametrize("page", ["delete/", "reset-secret/"])
+@pytest.mark.parametrize("page", ["delete/", "reset-secret/", "add-secret/", "secrets/1/remove/"])
 def test_an_app_that_goes_while_the_page_is_served_is_404(
     browser: Browser, app: Application, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:

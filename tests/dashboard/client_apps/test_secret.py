@@ -17,7 +17,7 @@ from dashboard import versions
 from dashboard.client_apps import actions as apps_actions
 from dashboard.client_apps import queries as apps_queries
 from oidc_provider.applications import applications
-from oidc_provider.models import Application, Grant, RefreshToken, RequestKind, UsageCount
+from oidc_provider.models import Application, Grant, RefreshToken
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import CLIENT_SECRET
@@ -124,7 +124,7 @@ def test_a_page_that_is_sent_twice_resets_once(browser: Browser, app: Applicatio
 
 def test_who_proved_nothing_of_late_is_asked_first(user: User, app: Application) -> None:
     browser = browser_of(user, password_age=REAUTHENTICATION_TIMEOUT)
-    for page in ("reset-secret", "delete"):
+    for page in ("reset-secret", "add-secret", "secrets/1/remove", "delete"):
         browser.open(f"/dashboard/apps/{app.client_id}/{page}/")
         assert browser.response.request["PATH_INFO"] == "/accounts/reauthenticate/"
 
@@ -140,44 +140,109 @@ def test_the_page_tells_how_many_people_signed_in_today(browser: Browser, app: A
     assert "2 people signed in with the app in the last 24 hours." in browser.open(page_of(app)).text
 
 
+def facts(app: Application, user: User, now: datetime) -> list[apps_queries.SecretFacts]:
+    return apps_queries.secrets_of(Application.objects.get(pk=app.pk), reader=user, now=now)
+
+
 def test_a_secret_knows_who_made_it_and_whether_it_was_used(browser: Browser, app: Application, user: User) -> None:
     overview = f"/dashboard/apps/{app.client_id}/"
-    assert "Last used Never" in browser.open(overview).text
-    Application.objects.filter(pk=app.pk).update(secret_changed_at=timezone.now() - timedelta(hours=25))
+    assert "Not used yet" in browser.open(overview).text
+    mine = Application.objects.filter(pk=app.pk)
+    mine.update(secret_changed_at=timezone.now() - timedelta(hours=25))
     assert "Never used" in browser.open(overview).text
-    used_code(app, user, 24)
-    assert "Never used" not in browser.open(overview).text
-    applications.reset_secret(application=app, by=user)
-    assert "by you" in browser.open(overview).text
-    app.refresh_from_db()
-    facts = apps_queries.secret_of(apps_queries.row_of(app), reader=user, now=timezone.now() + timedelta(hours=25))
-    assert (facts.last_used_at, facts.is_unused) == (None, True)
-
-
-def noted(app: Application, kind: RequestKind, outcome: str, hour: datetime) -> None:
-    UsageCount.objects.create(application=app, kind=kind, outcome=outcome, hour=hour, count=1)
-
-
-def test_a_use_is_remembered_when_no_token_is_left(browser: Browser, app: Application) -> None:
-    overview = f"/dashboard/apps/{app.client_id}/"
-    made = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    Application.objects.filter(pk=app.pk).update(secret_changed_at=made)
-    assert "Not in the last 90 days" in browser.open(overview).text
-    for kind, outcome in (
-        (RequestKind.CODE, "invalid_client"),
-        (RequestKind.SHOWN, "ok"),
-        (RequestKind.USERINFO, "ok"),
-    ):
-        noted(app, kind, outcome, made + timedelta(days=2))
-    assert "Not in the last 90 days" in browser.open(overview).text
-    noted(app, RequestKind.CODE, "ok", made - timedelta(days=1))
-    assert "Not in the last 90 days" in browser.open(overview).text
-    noted(app, RequestKind.REVOKE, "ok", made + timedelta(days=1))
+    mine.update(secret_changed_at=timezone.now() - timedelta(days=91))
+    assert "Not used in the last 90 days" in browser.open(overview).text
+    mine.update(secret_used_at=datetime(2026, 1, 2, 12, tzinfo=UTC))
     assert "Last used 2 January 2026, 12:00 UTC" in browser.open(overview).text
+    secret = applications.reset_secret(application=app, by=user)
+    text = browser.open(overview).text
+    assert f"Ends in {secret[-4:]}" in text
+    assert "by you" in text
+    (found,) = facts(app, user, timezone.now() + timedelta(hours=25))
+    assert (found.hint, found.last_used_at, found.is_unused) == (secret[-4:], None, True)
 
 
-@pytest.mark.parametrize("kind", [RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPECT, RequestKind.REVOKE])
-def test_every_request_that_proves_the_secret_is_a_use_of_it(app: Application, kind: RequestKind) -> None:
-    hour = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    noted(app, kind, "ok", hour)
-    assert apps_queries.row_of(app).secret_used_at == hour
+def add_page(app: Application) -> str:
+    return f"/dashboard/apps/{app.client_id}/add-secret/"
+
+
+def test_a_second_secret_is_shown_once_and_works_beside_the_first(
+    browser: Browser, app: Application, user: User, django_capture_on_commit_callbacks: type
+) -> None:
+    version = browser.open(add_page(app)).form("version").fields["version"]
+    assert problems_of(browser.response) == []
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.submit(version=version)
+    app.refresh_from_db()
+    secret = str(browser.page.get_element_by_id("copy-client-secret").text_content())
+    assert app.check_secret(secret)
+    assert app.check_secret(CLIENT_SECRET)
+    assert secret not in {app.client_secret, app.second_secret}
+    assert "no-store" in browser.response.headers["Cache-Control"]
+    assert "The first secret works on." in browser.text
+    event = AuditEvent.objects.get(verb="application:secret_added")
+    assert (event.actor, event.data["hint"]) == (user, secret[-4:])
+    [letter] = mail.outbox
+    assert letter.subject == "Hearth: Ada's app has a second secret"
+    assert secret not in letter.body
+    text = browser.open(f"/dashboard/apps/{app.client_id}/").text
+    assert f"Ends in {secret[-4:]}" in text
+    assert "Reset both secrets" in text
+    assert "Add a second secret" not in text
+    assert secret not in text
+
+
+def test_there_is_never_a_third_secret(browser: Browser, app: Application, user: User) -> None:
+    form = browser.open(add_page(app)).form("version")
+    data = dict(form.form_values())
+    assert browser.client.post(add_page(app), data).status_code == 200
+    browser.response = browser.client.post(add_page(app), data)
+    assert browser.errors() == [apps_actions.ADDED_MEANWHILE]
+    version = browser.open(add_page(app)).form("version").fields["version"]
+    browser.submit(version=version)
+    assert browser.errors() == ["An app has two secrets at most. Remove one first."]
+    assert AuditEvent.objects.filter(verb="application:secret_added").count() == 1
+
+
+@pytest.mark.parametrize("removed", [0, 1])
+def test_either_secret_is_removed_at_once_and_the_other_one_stays(
+    browser: Browser, app: Application, user: User, removed: int, django_capture_on_commit_callbacks: type
+) -> None:
+    known = [CLIENT_SECRET, applications.add_secret(application=app, by=user)]
+    before = facts(app, user, timezone.now())
+    page = f"/dashboard/apps/{app.client_id}/secrets/{before[removed].version}/remove/"
+    token = browser.open(page_of(app)).form("typed_name").fields["csrfmiddlewaretoken"]
+    browser.open(page)
+    assert problems_of(browser.response) == []
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.response = browser.client.post(page, {"csrfmiddlewaretoken": token}, follow=True)
+    assert "Secret removed. It no longer works." in browser.text
+    app.refresh_from_db()
+    assert [app.check_secret(secret) for secret in known] == [removed == 1, removed == 0]
+    assert facts(app, user, timezone.now()) == [before[1 - removed]]
+    assert AuditEvent.objects.get(verb="application:secret_removed").data["hint"] == before[removed].hint
+    [letter] = mail.outbox
+    assert letter.subject == "Hearth: A secret of Ada's app was removed"
+    assert "This secret was removed already" in browser.open(page).text
+
+
+def test_the_only_secret_stays(browser: Browser, app: Application, user: User) -> None:
+    (only,) = facts(app, user, timezone.now())
+    page = f"/dashboard/apps/{app.client_id}/secrets/{only.version}/remove/"
+    assert "is the only one of the app" in browser.open(page).text
+    token = browser.open(page_of(app)).form("typed_name").fields["csrfmiddlewaretoken"]
+    browser.response = browser.client.post(page, {"csrfmiddlewaretoken": token}, follow=True)
+    assert "This is the only secret of the app." in browser.text
+    app.refresh_from_db()
+    assert app.check_secret(CLIENT_SECRET)
+
+
+def test_a_reset_of_a_page_older_than_the_second_secret_is_refused(
+    browser: Browser, app: Application, user: User
+) -> None:
+    browser.open(page_of(app))
+    second = applications.add_secret(application=app, by=user)
+    browser.submit(typed_name="Ada's app")
+    assert browser.errors() == [apps_actions.RESET_MEANWHILE]
+    app.refresh_from_db()
+    assert app.check_secret(second)

@@ -214,7 +214,7 @@ def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Applic
     kinds = RequestRecord.objects.order_by("pk").values_list("kind", "outcome")
     assert list(kinds) == [("ASKED", "ok"), ("SHOWN", "ok"), ("APPROVED", "ok"), ("TRIED", "ok")]
     row = apps_queries.row_of(app)
-    assert row.secret_used_at is None
+    assert [secret.used_at for secret in row.application.secrets] == [None]
     assert row.last_used_at is not None
     assert apps_usage.figures(app, apps_usage.PERIODS["24h"], timezone.now()).total.counts["sign_ins"] == 1
 
