@@ -20,7 +20,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-production test test-live test-production screenshots mutants bench bench-quick check lock format hook openapi clean
+.PHONY: help run run-production test test-live test-production screenshots mutants bench bench-quick check lock format hook openapi clients clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -33,6 +33,7 @@ test: .venv/.development  ## run the tests of the code; one app: make test ARGS=
 
 test-live: .venv/.development  ## run the tests that start servers, browsers and other programs
 	@$(BIN)/python -m tests.support.node
+	@$(BIN)/python -m tests.support.clients
 	@exec $(BIN)/python -m tests.support --live $(ARGS)
 
 test-production: .venv/.development  ## run journeys, rolling restarts and outages on a whole large installation
@@ -87,6 +88,9 @@ hook: .venv/.development  ## check the format, lint, templates and sizes of what
 
 openapi: .venv/.development  ## write docs/openapi.yaml from the serializers
 	$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+clients: .venv/.development  ## build the client libraries for Python and TypeScript: clients/dist
+	@$(BIN)/python -m tests.support.clients
 
 clean:  ## remove the environment and every cache; the data in var/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .grimp_cache .coverage htmlcov

@@ -16,6 +16,7 @@ from tests.support import processes
 
 _WHEEL = Path(executable.ROOT_DIR)
 PROGRAM = _WHEEL / "bin" / "node"  # the program itself; the one in the virtual environment is a script that starts it
+NPM = (str(PROGRAM), str(_WHEEL / "lib/node_modules/npm/bin/npm-cli.js"))
 FOLDER = Path(__file__).parents[1] / "journeys" / "node"
 MODULES = FOLDER / "node_modules"
 INSTALL_SECONDS = 180
@@ -35,8 +36,7 @@ def install(folder: Path = FOLDER) -> None:
     lock, stamp = folder / "package-lock.json", folder / "node_modules" / ".package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
         return
-    npm = [str(PROGRAM), str(_WHEEL / "lib/node_modules/npm/bin/npm-cli.js")]
-    command = [*npm, "ci", "--no-progress", "--no-audit", "--no-fund", "--ignore-scripts"]
+    command = [*NPM, "ci", "--no-progress", "--no-audit", "--no-fund", "--ignore-scripts"]
     output = ""
     for _ in range(ATTEMPTS):
         try:

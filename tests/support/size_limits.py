@@ -7,12 +7,13 @@ from pathlib import Path
 
 MODULE, FUNCTION, CONFTEST = 500, 40, 100
 OUTSIDE = {".venv", "node_modules", "migrations", "var"}
+GENERATED = {"clients/python/src/hearth_client/models.py"}
 
 
 def too_large(root: Path, paths: Iterable[Path] | None = None) -> Iterator[str]:
     """Yield a line for each module and function over its limit, of `paths` or of all modules below `root`."""
     for path in sorted(root.rglob("*.py") if paths is None else paths):
-        if OUTSIDE & set(path.relative_to(root).parts):
+        if OUTSIDE & set(path.relative_to(root).parts) or path.relative_to(root).as_posix() in GENERATED:
             continue
         source = path.read_text()
         limit = CONFTEST if path.name == "conftest.py" else MODULE
