@@ -70,7 +70,7 @@ def test_the_samples_have_no_error_of_types(folder: Path) -> None:
     project = {
         "extends": str(clients.FOLDER / "typescript" / "tsconfig.json"),
         "compilerOptions": {"noEmit": True, "rootDir": "."},
-        "files": ["node.d.ts", "follow_presence.ts"],
+        "include": ["node.d.ts", "follow_presence.ts"],
     }
     node_types = "declare const process: { env: Record<string, string>; argv: string[]; exitCode: number };"
     files = {
