@@ -33,6 +33,9 @@ from dashboard.documentation.schema import JSON
 
 # Headers of an answer that a reader looks at, in this order.
 HEADERS = (
+    "RateLimit",
+    "RateLimit-Policy",
+    "ETag",
     "Retry-After",
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -40,6 +43,7 @@ HEADERS = (
     "Content-Type",
     "X-Request-Id",
 )
+MAX_ETAG = 200  # characters
 _BLOCK = re.compile(r"^```explorer (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ERRORS = re.compile(r"^\{\{ errors ([\w ]+) \}\}$", re.MULTILINE)
 _KEY_HEADERS = MappingProxyType({"apiKey": ("X-API-Key", ""), "accountKeyBearer": ("Authorization", "Bearer ")})
@@ -189,9 +193,10 @@ def _field(parameter: JSON) -> forms.Field:
 class Answer:
     """`milliseconds`: how long the view took. `headers`: of HEADERS. `row`: of its error.
 
-    `body` is indented where it is JSON.
+    `body` is indented where it is JSON. `target`: path and query of the request.
     """
 
+    target: str
     status: int
     milliseconds: int
     headers: tuple[tuple[str, str], ...]
@@ -203,6 +208,10 @@ class Answer:
         return f"{self.status} {HTTPStatus(self.status).phrase}"
 
     @property
+    def etag(self) -> str:
+        return dict(self.headers).get("ETag", "")
+
+    @property
     def error(self) -> dict[str, str] | None:
         """Return cause and fix as HTML, and their place in the guide."""
         row = self.row
@@ -210,8 +219,12 @@ class Answer:
 
 
 def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpRequest) -> Answer:
-    """Call the endpoint's view with `key`, as a request from the address of `like`. It counts as any other."""
+    """Call the endpoint's view with `key`, as a request from the address of `like`. It counts as any other.
+
+    `like` has the ETag of the answer before in `etag`, and in `etag_of` the request that it belongs to.
+    """
     path, query = explorer.address(values, encoded)
+    target = "?".join(filter(None, (path, query)))
     header, before = explorer.key_header
     environ: dict[str, Any] = {
         name: like.META[name]
@@ -225,6 +238,8 @@ def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpR
         "wsgi.input": BytesIO(),
         f"HTTP_{header.upper().replace('-', '_')}": f"{before}{key}",
     }
+    if like.POST.get("etag_of") == target:
+        environ["HTTP_IF_NONE_MATCH"] = like.POST.get("etag", "")[:MAX_ETAG]
     request = WSGIRequest(environ)
     match = request.resolver_match = resolve(request.path_info)
     began_at = time.perf_counter()
@@ -235,7 +250,7 @@ def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpR
     row = explorer.row_of(response.status_code, body)
     with contextlib.suppress(ValueError):
         body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    return Answer(response.status_code, milliseconds, headers, body, row)
+    return Answer(target, response.status_code, milliseconds, headers, body, row)
 
 
 def _html(markdown: str) -> SafeString:

@@ -1,6 +1,6 @@
 // Sends the request of an endpoint's page from this browser, with a key that stays in its field. Without this script
 // the form leads to a page that asks for the key.
-const HEADERS = ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Content-Type", "X-Request-Id"];
+const HEADERS = ["RateLimit", "RateLimit-Policy", "ETag", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Content-Type", "X-Request-Id"];
 const PATIENCE = 30_000; // milliseconds
 
 const form = document.querySelector("form.explorer[data-path]");
@@ -9,6 +9,7 @@ const button = form.querySelector("button[type=submit]");
 const answer = form.querySelector(".explorer__answer");
 const errors = JSON.parse(document.getElementById("try-errors").textContent);
 key.disabled = false;
+let last = { target: "", etag: null, text: "" }; // the answer that the page shows, if it has an ETag
 
 // The path with its parameters, and the parameters of the query that are filled in.
 function address() {
@@ -27,6 +28,11 @@ function target() {
   return query.length ? `${path}?${query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}` : path;
 }
 
+// The ETag of the answer that the page shows, where the request is the same again.
+function condition() {
+  return last.target === target() ? last.etag : null;
+}
+
 function showCurl() {
   const quoted = (text) => `"${text.replace(/[\\"`$]/g, "\\$&")}"`;
   const { path, query } = address();
@@ -36,6 +42,8 @@ function showCurl() {
     "--fail-with-body",
     `--header "${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`,
   ];
+  const etag = condition();
+  if (etag) lines.push(`--header ${quoted(`If-None-Match: ${etag}`)}`);
   document.getElementById("try-curl").textContent = lines.join(" \\\n  ");
 }
 
@@ -70,24 +78,31 @@ function show(status, headers, text, error) {
     detail.append(code);
     return [term, detail];
   }));
+  answer.querySelector(".explorer__again").hidden = !headers?.has("ETag");
   answer.querySelector(".snippet").hidden = !headers;
   document.getElementById("try-body").textContent = text;
   answer.hidden = false;
 }
 
 async function send() {
-  const began = performance.now();
-  const response = await fetch(target(), {
-    headers: { [form.dataset.header]: form.dataset.beforeKey + key.value.trim() },
+  const [asked, etag, began] = [target(), condition(), performance.now()];
+  const response = await fetch(asked, {
+    headers: {
+      [form.dataset.header]: form.dataset.beforeKey + key.value.trim(),
+      ...(etag && { "If-None-Match": etag }),
+    },
     cache: "no-store",
     credentials: "omit",
     redirect: "error",
     signal: AbortSignal.timeout(PATIENCE),
   });
-  const text = await response.text();
+  const body = await response.text();
   const took = Math.round(performance.now() - began);
+  const text = response.status === 304 ? last.text : body;
+  last = { target: asked, etag: response.headers.get("ETag"), text };
   const status = `${response.status} ${response.statusText}`.trim();
   show(`${status} · ${took} ms`, response.headers, indented(text), errorOf(response.status, text));
+  showCurl();
 }
 
 form.addEventListener("input", showCurl);
