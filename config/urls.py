@@ -10,6 +10,7 @@ from config.observability import metrics
 from config.operations import readiness
 from dashboard.documentation import views as documentation_views
 from lookup import urls as lookup_urls
+from presence import urls as presence_urls
 
 admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
@@ -40,6 +41,7 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     re_path(r"^[aA][pP][iI](?:/|$)", views.api_not_found),
+    path("", include(presence_urls.page_patterns)),
     path("", include(lookup_urls.page_patterns)),
 ]
 

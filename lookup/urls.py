@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import api, discussion, people, profile_page, reporting
+from lookup.views import api, cards, discussion, people, profile_page, reporting
 
 
 class NameConverter(StringConverter):
@@ -53,6 +53,7 @@ page_patterns = [
     path("<name:name>/comments/<link_id:comment_id>/report", reporting.report, name="profile_comment_report"),
     path("<name:name>/share", profile_page.share, name="profile_share"),
     path("<name:name>/qr.svg", profile_page.qr_code, name="profile_qr"),
+    path("<name:name>/card.svg", cards.show, name="profile_card"),
     path("<name:name>/report", reporting.report, name="profile_report"),
     path("<name:name>/comments/<link_id:comment_id>/<slug:act>", discussion.act, name="profile_comment_act"),
     path("<name:name>/moderation", discussion.show_moderation, name="profile_moderation"),

@@ -1,6 +1,6 @@
 """URLs of live presence."""
 
-from django.urls import URLPattern, re_path
+from django.urls import URLPattern, path, re_path
 
 from accounts.models.names import NAME_REGEX
 from presence import views
@@ -10,3 +10,6 @@ urlpatterns: list[URLPattern] = [
     re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)/events$", views.PresenceEvents.as_view()),
     re_path(rf"^presence/card/(?P<name>{NAME_REGEX})\Z", views.show_card, name="presence_card"),
 ]
+
+# Below the names of profiles, so they come with the pages of these, after all other URLs.
+page_patterns = [path("<name:name>/presence.svg", views.show_picture, name="presence_picture")]

@@ -23,10 +23,12 @@ from infrastructure.requests.request_context import Answer, Prefetch
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
+from lookup.page import svg_card
+from lookup.views import cards
 from presence import openapi
-from presence.answer import card, members
+from presence.answer import card, members, picture
 from presence.answer.presentation import Presence
-from presence.errors import ChatIdInvalid
+from presence.errors import ChatIdInvalid, PresenceUnavailable
 from presence.streaming import streams
 from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
 
@@ -128,6 +130,30 @@ def show_card(request: HttpRequest, name: str) -> HttpResponse:
     if found is None:
         return _card_response("", status=204)
     return _card_response(render_to_string("presence/card.html", {"card": found}))
+
+
+@csrf_exempt  # as above
+@require_safe
+def show_picture(request: HttpRequest, name: str) -> HttpResponse:
+    """Show the card for other sites: GET /{username}/presence.svg. 1 query and 1 read of the store.
+
+    404 for a name without a profile, and for a profile without presence, alike.
+    """
+    now = timezone.now()
+    try:
+        user = resolve.answer("username", name, Parts(("profile",), is_alias_profile=True), now)
+    except (UserNotFound, ProfilePrivate):
+        return cards.missing()
+    profile = json.loads(user.texts["profile"])
+    chat_id, chosen = user.account["chatId"], profile["settings"]
+    shown_name = profile["displayName"] or user.account["name"] or user.account["username"]
+    try:
+        found = card.find(chat_id, chosen, is_mirrored=False, now=now)
+    except PresenceUnavailable:
+        found = card.unknown(shown_name)
+    if found is None:
+        return cards.missing()
+    return cards.picture(request, picture.draw(found, chosen, svg_card.look_of(request.GET.dict()), now))
 
 
 def _card_response(html: str, *, status: int = 200) -> HttpResponse:

@@ -33,6 +33,7 @@ from lookup.models import (
     Widget,
 )
 from lookup.models.validators import TAGS
+from lookup.page import url_policy
 from lookup.serializers.rows import PLATFORMS as PLATFORMS_ELSEWHERE
 from lookup.shapes import platforms
 from lookup.shapes.addresses import with_scheme
@@ -236,7 +237,7 @@ class LinkForm(RowForm):
         "You have no links yet. Add one: a web address, an email address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
-    folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
+    folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor", "is_own")
     is_text = forms.ChoiceField(
         choices=[(False, "Link to open"), (True, "Text to copy")], required=False, label="Kind", widget=KindSelect
     )
@@ -245,17 +246,20 @@ class LinkForm(RowForm):
 
     class Meta:
         model = Link
-        fields = ("title", "url", "is_text", "platform_id", "platform_type", "color", "recolor", "icon_svg")
+        fields = ("title", "url", "is_text", "platform_id", "platform_type", "color", "recolor", "icon_svg", "is_own")
         labels = _LABELS | {
             "url": "Address or text",
             "platform_id": "Platform",
             "platform_type": "Type of entry",
+            "is_own": "This is a page of mine",
         }
         help_texts = _HELP_TEXTS | {
             "url": "A web address, an email address, or any text to copy.",
             "title": "Empty: taken from the address of a platform that we know.",
             "platform_id": "For example mastodon, steam or telegram. It chooses the icon where you give none.",
             "platform_type": "For example profile or server.",
+            "is_own": "Links with <code>rel=me</code>, so that other sites can verify that both pages are yours. "
+            "Its clicks are not counted.",
         }
         widgets = {
             "icon_svg": _SVG,
@@ -288,6 +292,8 @@ class LinkForm(RowForm):
                 self.add_error("url", _NO_ADDRESS if error.code == "invalid" else error)
             else:
                 self._follow(url, is_text=is_text)
+                if self.cleaned_data.get("is_own") and (is_text or not url_policy.outside(url)):
+                    self.add_error("is_own", "Only a web address can be marked as a page of yours.")
         return self.cleaned_data
 
     def _follow(self, url: str, *, is_text: bool) -> None:

@@ -10,9 +10,10 @@ from django.urls import reverse
 from imagehost import names
 from imagehost.folders import albums
 from imagehost.models import Album, File, Folder
-from imagehost.pages import embeds, file_pages
-from imagehost.pages.embeds import Code, Embedded
+from imagehost.pages import file_pages
 from imagehost.pages.file_pages import FilesPage, Tile, Ways
+from lookup.page import embeds
+from lookup.page.embeds import Code, Embedded
 
 
 @dataclass(frozen=True)

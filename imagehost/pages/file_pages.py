@@ -17,10 +17,9 @@ from accounts.models import User
 from imagehost import media, names
 from imagehost.folders.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
-from imagehost.pages import embeds
-from imagehost.pages.embeds import Code, Embedded
 from imagehost.storing import storage
-from lookup.page import url_policy
+from lookup.page import embeds, url_policy
+from lookup.page.embeds import Code, Embedded
 
 MAX_CARD_PICTURE = 8 * 1024 * 1024  # bytes: many messengers leave larger ones out, so cards name the preview
 MAX_TILE_PICTURE = 1024 * 1024  # bytes: a larger image without a preview is not loaded for a tile

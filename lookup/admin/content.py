@@ -146,7 +146,7 @@ class BackgroundAdmin(ProfileContentAdmin):
 @admin.register(Link)
 class LinkAdmin(ProfileContentAdmin):
     list_display = ("__str__", "url", "user", "profile", "order", "is_active", "clicks")
-    list_filter = ("is_active", "is_text")
+    list_filter = ("is_active", "is_text", "is_own")
     search_fields = (*ProfileContentAdmin.search_fields, "=url")
     readonly_fields = ("clicks", "created_at")
 

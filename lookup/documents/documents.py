@@ -33,7 +33,7 @@ from lookup.serializers.earlier import BoardUserSerializer, EarlierUserSerialize
 from lookup.serializers.rows import WholeProfile
 
 BATCH = 1000  # documents that are marked at once
-TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
+TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "own_links", "earlier", "leaderboard")
 _PROFILE, _USER = ProfileSerializer(), UserSerializer()
 _EARLIER, _BOARD = EarlierUserSerializer(), BoardUserSerializer()
 _COLUMNS = (
@@ -170,6 +170,7 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
             for content in registry.LISTS.values()
             if content.form is not None
         },
+        "own_links": json_text([link.pk for link in one.lists["links"] if link.is_active and link.is_own]),
         "sections": json_text([registry.rendered_section(section) for section in one.lists["sections"]]),
         "earlier": _until_views(_EARLIER.to_representation(one)),
         "leaderboard": board,

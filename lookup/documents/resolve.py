@@ -106,13 +106,14 @@ _KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
 class Parts(NamedTuple):
     """The parts that a lookup asks for. `texts`: includes of the document. `has_comments`: with the counters.
     `is_alias_profile`: for an alias with a profile of its own, that profile's document. `is_earlier`: the earlier form
-    with the counters only."""
+    with the counters only. `has_own_links`: which links the owner marks, which no lookup answers."""
 
     texts: tuple[str, ...] = ()
     has_counters: bool = False
     has_comments: bool = False
     is_alias_profile: bool = False
     is_earlier: bool = False
+    has_own_links: bool = False
 
 
 EARLIER = Parts(has_counters=True, is_earlier=True)
@@ -122,7 +123,7 @@ class UserRow(NamedTuple):
     """`profile_id`, `fingerprint` and `head` are None without a document; `fingerprint` also where it has to be
     rendered. `head`: the user in the requested form; the earlier form is all of it, up to the number of views. `texts`:
     by include; None, and 0 for counters, where they were not requested. `shown_comments`: the first ones as JSON,
-    unless there are more than MAX_COMMENTS."""
+    unless there are more than MAX_COMMENTS. `own_links`: a JSON list of ids."""
 
     id: str
     is_active: bool
@@ -137,6 +138,7 @@ class UserRow(NamedTuple):
     comments: int
     aliases: bytes
     shown_comments: bytes | None
+    own_links: bytes = b"[]"
 
     @property
     def account(self) -> dict[str, Any]:
@@ -245,7 +247,8 @@ def _read(asked: Question, now: datetime) -> UserRow | None:
         head = lapsed_head
     texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if asked.parts.texts else {}
     counters = row[8:14] if asked.parts.has_counters else _NONE
-    return UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
+    found = UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
+    return found._replace(own_links=row[-len(DOCUMENT_COLUMNS) - 1]) if asked.parts.has_own_links else found
 
 
 @functools.cache
@@ -255,6 +258,8 @@ def _statement(by: str, parts: Parts, *, has_texts: bool) -> Statement:
     if parts.has_counters:
         shown = _FEW_COMMENTS if parts.has_comments else "NULL"
         columns, types, source = f"{columns}, {_COUNTERS}, {shown}", types + _COUNTER_TYPES, f"{source} {_OF_USER}"
+    if parts.has_own_links:
+        columns, types = f"{columns}, d.own_links", f"{types}t"
     if has_texts:
         columns, types = f"{columns}, {_TEXTS}", types + "t" * len(DOCUMENT_COLUMNS)
     document = _OF_ALIAS if parts.is_alias_profile else _MAIN

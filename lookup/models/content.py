@@ -74,6 +74,9 @@ class Link(models.Model):
     icon_svg = models.TextField(blank=True, validators=[validate_svg])
     order = models.PositiveIntegerField(default=0)
     is_active = models.BooleanField(default=True)
+    is_own = models.BooleanField(
+        default=False, db_default=False, help_text='A page of its owner: the profile links to it with rel="me".'
+    )
     clicks = models.PositiveBigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

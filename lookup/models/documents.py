@@ -73,6 +73,9 @@ class ProfileDocument(models.Model):
     audios = models.TextField(default="[]")
     backgrounds = models.TextField(default="[]")
     links = models.TextField(default="[]")
+    own_links = models.TextField(
+        default="[]", db_default="[]", help_text="Ids of the links that the owner marks as own pages; in no answer."
+    )
     projects = models.TextField(default="[]")
     gallery = models.TextField(default="[]")
     sections = models.TextField(default="[]")

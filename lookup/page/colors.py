@@ -174,16 +174,13 @@ def _layer(rules: list[str]) -> str:
 
 def _declarations(asked: Mapping[str, str]) -> tuple[list[str], str]:
     """Return custom properties and the scheme, and the background of the page, empty for that of every page."""
-    colors = {name: found for name in (*_COLORS, "ground2") if (found := _color(name, asked))}
     numbers = {name: number for name in _LIMITS if (number := _number(name, asked)) is not None}
-    ground = colors.get("ground")
-    grounds = (ground, colors.get("ground2", ground)) if ground else ()
-    inks = {name: colors.get(name) for name in ("accent", "second", "text", "icon")}
-    chosen = Chosen(**inks, grounds=grounds, opacity=numbers.get("opacity", 100) / 100)
+    chosen = chosen_of(asked)
+    grounds = chosen.grounds
     root = palette.written(chosen.tokens())
     units = {"opacity": "%", "blur": "px", "radius": "px", "width": "px"}
     root += [f"--card-{name}: {numbers[name]:g}{unit}" for name, unit in units.items() if name in numbers]
-    root += [f"--card-border: {palette.hexadecimal(colors['border'])}"] if "border" in colors else []
+    root += [f"--card-border: {palette.hexadecimal(border)}"] if (border := _color("border", asked)) else []
     if font := FONTS.get(asked.get("font", "")):
         root += [f"--font-text: {font[0]}", f"--font-display: {font[0]}", f"--text-m: {font[1]}rem"]
     if name := FONTS.get(asked.get("name", "")):
@@ -196,6 +193,15 @@ def _declarations(asked: Mapping[str, str]) -> tuple[list[str], str]:
     elif layers:
         layers.append("var(--paper)")
     return root, ", ".join(layers)
+
+
+def chosen_of(asked: Mapping[str, str]) -> Chosen:
+    """Return the colors that `parameters`, or an address made of them, name."""
+    ground = _color("ground", asked)
+    grounds = (ground, _color("ground2", asked) or ground) if ground else ()
+    inks = {name: _color(name, asked) for name in ("accent", "second", "text", "icon")}
+    opacity = _number("opacity", asked)
+    return Chosen(**inks, grounds=grounds, opacity=1.0 if opacity is None else opacity / 100)
 
 
 def _color(name: str, asked: Mapping[str, str]) -> Color | None:

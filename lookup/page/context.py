@@ -35,7 +35,7 @@ MAX_SUMMARY = 200
 EFFECTS = ("glow", "gradient", "rainbow")  # what a style sheet can do to a name; the others are shown plainly
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
-_WHOLE = Parts(tuple(DOCUMENT_COLUMNS), has_counters=True, is_alias_profile=True)
+_WHOLE = Parts(tuple(DOCUMENT_COLUMNS), has_counters=True, is_alias_profile=True, has_own_links=True)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class ProfilePage:
     @cached_property
     def digest(self) -> str:
         """Name all that the page shows, except counts, comments and presence."""
-        parts = (self.name.encode(), self.user.head or b"", *self.user.texts.values())
+        parts = (self.name.encode(), self.user.head or b"", self.user.own_links, *self.user.texts.values())
         return blake2b(b"\0".join(parts), digest_size=16).hexdigest()
 
     @cached_property
@@ -180,7 +180,9 @@ class ProfilePage:
 
     @property
     def links(self) -> list[Link]:
-        return presenters.links(self._read("links"), self.name) if self.chosen["linksSettings"]["enabled"] else []
+        if not self.chosen["linksSettings"]["enabled"]:
+            return []
+        return presenters.links(self._read("links"), self.name, own=frozenset(json.loads(self.user.own_links)))
 
     @property
     def is_grey(self) -> dict[str, bool]:
@@ -285,7 +287,8 @@ def preview(profile: Profile, now: datetime, *, row: Model | None = None) -> Pro
     columns = {name: str(value).encode() for name, value in documents.rendered(held[0]).items()}
     is_over = profile.user.plan_expires_at is not None and profile.user.plan_expires_at <= now
     texts = {include: columns[column] for include, column in DOCUMENT_COLUMNS.items()}
-    user = user._replace(head=columns["lapsed_head" if is_over else "head"], texts=texts)
+    head = columns["lapsed_head" if is_over else "head"]
+    user = user._replace(head=head, texts=texts, own_links=columns["own_links"])
     return _page(user, profile.user.username if profile.is_main else profile.alias.name.name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,8 +52,8 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`href` counts the click and leads on to `url`; a text to copy has neither. `image`: of the owner's; `drawing`: of
-    ours, where there is none."""
+    """`href` counts the click and leads on to `url`; a text to copy has neither. `is_own`: a page of the owner, whose
+    `href` is `url` itself. `image`: of the owner's; `drawing`: of ours, where there is none."""
 
     title: str
     url: str
@@ -61,6 +61,7 @@ class Link:
     host: str
     image: str
     drawing: str
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +161,11 @@ def _badge(one: Json) -> Badge:
     return Badge(one["name"] or "Badge", "", drawn or url_policy.own(one["imageUrl"] or ""))
 
 
-def links(found: Iterable[Json], name: str) -> list[Link]:
-    """Return links that a browser may follow, and texts to copy. `name`: whose page this is, as its address says."""
+def links(found: Iterable[Json], name: str, *, own: Collection[str] = ()) -> list[Link]:
+    """Return links that a browser may follow, and texts to copy. `name`: whose page this is, as its address says.
+
+    `own`: ids of links that the owner marks. Verifiers of rel="me" compare addresses, so these have the target's.
+    """
     shown = []
     for one in found:
         drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["icon"])
@@ -171,8 +175,9 @@ def links(found: Iterable[Json], name: str) -> list[Link]:
         elif url := url_policy.outside(one["url"], url_policy.LINKS):
             host = url_policy.host(url)
             title = one["title"] or one["platformType"] or host
-            href = reverse("profile_link", args=[name, one["id"]])
-            shown.append(Link(title, url, href, host, drawn, icons.drawing(one["platformId"] or "", host)))
+            is_own = one["id"] in own and bool(url_policy.outside(url))
+            href = url if is_own else reverse("profile_link", args=[name, one["id"]])
+            shown.append(Link(title, url, href, host, drawn, icons.drawing(one["platformId"] or "", host), is_own))
     return shown
 
 

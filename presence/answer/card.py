@@ -25,6 +25,7 @@ from presence.store import store
 from presence.store.store import StoreUnavailable
 
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
+UNKNOWN = "Presence is not known at the moment"
 # By the platform's number of a kind of activity: the words before its name, and the icon in place of its artwork.
 VERBS = {
     PLAYING: ("Playing", "game"),
@@ -67,7 +68,8 @@ class Says:
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """The activity worth showing. `kind`: the icon where there is no `image`; empty: the owner wants neither."""
+    """The activity worth showing. `kind`: the icon where there is no `image`; empty: the owner wants neither. `since`:
+    where the platform says it, and the owner shows details."""
 
     kind: str
     verb: str
@@ -76,6 +78,7 @@ class Doing:
     line: str
     tip: str
     image: str
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,17 @@ def is_wanted(chat_id: str | None, chosen: Json) -> bool:
 def of_user(chat_id: str | None, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
     """Return the card of an account; None where nothing is known or the owner wants none. Never raises.
 
+    `chosen`, `is_mirrored`: as for `find`.
+    """
+    try:
+        return find(chat_id, chosen, is_mirrored=is_mirrored, now=now)
+    except PresenceUnavailable:
+        return None
+
+
+def find(chat_id: str | None, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
+    """Return the card of an account; None for one that shows no presence. Raises PresenceUnavailable: it is not known.
+
     `chosen`: the profile's settings objects. `is_mirrored`: the page lets in pictures of the chat platform. One round
     trip to the store, none to the platform.
     """
@@ -116,10 +130,26 @@ def of_user(chat_id: str | None, chosen: Json, *, is_mirrored: bool, now: dateti
         presence = members.shown(number, store.opened().snapshot(number), now)
     except StoreUnavailable as error:
         logger.warning("Profiles are shown without presence, the store does not answer: %s", error)
-        return None
-    except (ChatIdInvalid, PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
+        raise PresenceUnavailable from error
+    except (ChatIdInvalid, NotMember, ChatNotFound, ProfilePrivate):
         return None
     return _card(presence, chosen["presenceSettings"], is_mirrored=is_mirrored, now=now)
+
+
+def unknown(name: str) -> Card:
+    """Return the card of an account whose presence is not known at the moment. `name`: of the profile."""
+    return Card(
+        name=name,
+        left="",
+        right="",
+        status=Status("unknown", UNKNOWN, "", ""),
+        says=None,
+        doing=None,
+        clan="",
+        badges=[],
+        picture="",
+        decoration="",
+    )
 
 
 def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime) -> Card:
@@ -131,7 +161,7 @@ def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime)
         return chat_picture(url) if wanted["image"] else ""
 
     activity = presence.activity
-    doing = _doing(activity, wanted, artwork(activity.image)) if activity else None
+    doing = _doing(activity, wanted, artwork(activity.image), now) if activity else None
     picture = artwork(presence.server_avatar or presence.avatar)
     badges = [Badge(_plain(badge.name), url_policy.own(badge.url)) for badge in presence.badges.values()]
     return Card(
@@ -150,11 +180,8 @@ def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime)
 
 def _status(presence: Presence, now: datetime) -> Status:
     key = presence.status.status
-    seen_at = presence.last_online
-    is_known = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
     last_seen = ""
-    if is_known:
-        at = datetime.fromtimestamp(seen_at or 0, UTC)
+    if key == "offline" and (at := _instant(presence.last_online or 0, now)):
         last_seen = "just now" if (now - at).total_seconds() < 60 else f"{timesince(at, now, depth=1)} ago"
     return Status(key, WORDS[key], url_policy.own(presence.status.url), last_seen)
 
@@ -170,7 +197,7 @@ def _says(presence: Presence, chat_picture: Callable[[str | None], str]) -> Says
     return None
 
 
-def _doing(activity: Activity, wanted: Json, image: str) -> Doing | None:
+def _doing(activity: Activity, wanted: Json, image: str, now: datetime) -> Doing | None:
     """Return what the member does; None for a custom status, which has its own place, and for unknown types."""
     if activity.type not in VERBS:
         return None
@@ -178,7 +205,22 @@ def _doing(activity: Activity, wanted: Json, image: str) -> Doing | None:
     name = _plain(activity.name)
     texts = (activity.details, activity.state, activity.tooltip) if wanted["details"] else (None, None, None)
     title, line, tip = map(_plain, texts)
-    return Doing(kind if wanted["image"] else "", verb if name else verb.split()[0], name, title, line, tip, image)
+    since = _instant((activity.started_at or 0) / 1000, now) if wanted["details"] else None
+    return Doing(
+        kind=kind if wanted["image"] else "",
+        verb=verb if name else verb.split()[0],
+        name=name,
+        title=title,
+        line=line,
+        tip=tip,
+        image=image,
+        since=since,
+    )
+
+
+def _instant(seconds: float, now: datetime) -> datetime | None:
+    """Return a time of the platform; None for one that is unknown or has not come yet."""
+    return datetime.fromtimestamp(seconds, UTC) if 0 < seconds <= now.timestamp() else None
 
 
 def _plain(text: str | None) -> str:

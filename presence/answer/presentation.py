@@ -12,7 +12,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from django.conf import settings
@@ -100,8 +100,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """`details` is the title line, `tooltip` the hover text of the artwork. `is_music_player` is not part of the
-    answer."""
+    """`details` is the title line, `tooltip` the hover text of the artwork. Not part of the answer: `is_music_player`,
+    and `started_at`, in milliseconds since the epoch."""
 
     name: str
     type: int
@@ -111,6 +111,7 @@ class Activity:
     emoji: str | None
     image: str | None
     is_music_player: bool = False
+    started_at: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,7 @@ def _activity(raw: Json) -> Activity:
         emoji=_emoji(fields.mapping(raw.get("emoji"))),
         image=activity_image(pictures.get("large_image"), application_id)
         or activity_image(pictures.get("small_image"), application_id),
+        started_at=fields.whole(fields.mapping(raw.get("timestamps")).get("start")),
         is_music_player=kind == LISTENING
         and bool(
             raw.get("id") == _PLAYER_ID

@@ -9,8 +9,9 @@ from lxml import html
 from accounts.models import User
 from imagehost import media
 from imagehost.models import PreviewState
-from imagehost.pages import embeds, file_pages
-from imagehost.pages.embeds import Embedded
+from imagehost.pages import file_pages
+from lookup.page import embeds
+from lookup.page.embeds import Embedded
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost.public_pages import BASE, PASSWORD, locked_folder, unlocked
 from tests.pages.markup import page_of, problems_of
