@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from accounts.sign_up.account_adapter import SignupView
-from config import public_pages, views
+from config import oembed, public_pages, views
 from config.observability import metrics
 from config.operations import readiness
 from dashboard.documentation import views as documentation_views
@@ -27,6 +27,7 @@ urlpatterns = [
     path("sitemap.xml", public_pages.sitemap),
     path(".well-known/security.txt", public_pages.security_txt),
     path(".well-known/change-password", public_pages.change_password),
+    path("oembed", oembed.provide, name="oembed"),
     path("healthz", readiness.healthz),
     path("readyz", readiness.readyz),
     path("readyz/host", readiness.host),

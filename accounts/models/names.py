@@ -44,8 +44,10 @@ _ASKED_FOR = (
     "sitemap_index.xml swagger.json sw.js swagger traffic-advice trafficbasedsspsitemap.xml wp-admin wp-content "
     "wp-includes wp-json wp-login.php xmlrpc.php"
 ).split()
+# Paths of the service that came later.
+_LATER = ("oembed",)
 _TOUCH_ICONS = [f"apple-touch-icon-{side}x{side}.png" for side in (57, 60, 72, 76, 114, 120, 144, 152, 167, 180)]
-RESERVED_NAMES = (*_WORDS, *_ASKED_FOR, *_TOUCH_ICONS)
+RESERVED_NAMES = (*_WORDS, *_ASKED_FOR, *_TOUCH_ICONS, *_LATER)
 RESERVED_KEYS = tuple(sorted(name.upper() for name in RESERVED_NAMES))
 # What the database refuses, too. The rest were free once: `free_reserved_names` frees the taken ones.
 _ENFORCED_KEYS = tuple(sorted(name.upper() for name in _WORDS))

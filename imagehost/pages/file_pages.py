@@ -56,6 +56,10 @@ class Card:
     alt: str = ""
 
     @property
+    def oembed(self) -> str:
+        return embeds.oembed_address(self.url)
+
+    @property
     def kind(self) -> str:
         """The value of `twitter:card`. A player must be https."""
         if self.video and self.video.is_secure:

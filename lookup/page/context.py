@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Model
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from accounts.models import User
 from infrastructure.requests import kept_html
@@ -23,7 +24,7 @@ from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.documents.resolve import Parts, UserRow
 from lookup.errors import UserNotFound
 from lookup.models import CommentLike, FeedbackVote, Profile, ProfileBlock
-from lookup.page import colors, people, presenters, sections, url_policy
+from lookup.page import colors, embeds, people, presenters, sections, structured_data, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.serializers.rows import CommentRow
@@ -206,6 +207,24 @@ class ProfilePage:
     @cached_property
     def head(self) -> Head:
         return _head(self.name, self.display_name, self.profile)
+
+    @property
+    def oembed(self) -> str:
+        return embeds.oembed_address(self.head.canonical)
+
+    @property
+    def structured_data(self) -> SafeString:
+        """Return the page for search engines, with the links that the owner marks."""
+        person = {
+            "url": self.head.canonical,
+            "name": self.display_name,
+            "alternateName": self.name,
+            "identifier": str(self.account["uid"]),
+            "description": self.head.summary,
+            "image": self.head.image.url if self.head.image else "",
+            "sameAs": [link.url for link in self.links if link.is_own],
+        }
+        return structured_data.profile_page(person, self.since)
 
     @cached_property
     def figures(self) -> list[Figure]:

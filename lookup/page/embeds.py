@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from django.conf import settings
+from django.urls import reverse
 from django.utils.html import escape
+from django.utils.http import urlencode
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#&|~@:$])")  # also references, mentions, emoji names and bare links
 _BBCODE = str.maketrans("[]", "()")  # it has no escape
@@ -37,6 +40,11 @@ class Code:
     text: str
 
 
+def oembed_address(url: str) -> str:
+    """Return where consumers of oEmbed ask for a page, for the page's head. `url`: of the page, whole."""
+    return f"{settings.BASE_URL}{reverse('oembed')}?{urlencode({'url': url, 'format': 'json'})}"
+
+
 def codes(shown: Embedded) -> list[Code]:
     """Return all codes, the links first."""
     direct = [Code("direct", "Direct link", shown.direct)] if shown.direct else []
@@ -44,7 +52,7 @@ def codes(shown: Embedded) -> list[Code]:
         *direct,
         Code("page", "Page link", shown.page),
         Code("markdown", "Markdown", _markdown(shown)),
-        Code("html", "HTML", _html(shown)),
+        Code("html", "HTML", html(shown)),
         Code("bbcode", "BBCode", _bbcode(shown)),
     ]
 
@@ -55,7 +63,8 @@ def _markdown(shown: Embedded) -> str:
     return f"[![{title}]({shown.picture})]({shown.page})" if shown.picture else f"[{title}]({shown.page})"
 
 
-def _html(shown: Embedded) -> str:
+def html(shown: Embedded) -> str:
+    """Return the HTML, which any page can hold: a film, a picture or a title that leads to the page; no script."""
     title, size = escape(shown.title), f'width="{shown.width}" height="{shown.height}"'
     if shown.film:
         poster = f' poster="{escape(shown.picture)}"' if shown.picture else ""

@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
-from django.conf import settings
+from dataclasses import dataclass, replace
 
-from lookup.page import svg_card
+from django.conf import settings
+from django.urls import reverse
+
+from lookup.page import embeds, svg_card, url_policy
 from lookup.page.context import Figure, ProfilePage
+from lookup.page.embeds import Code, Embedded
 from lookup.page.svg_card import Contents, Line, Look
+
+
+def url(name: str, look: Look, kind: str = "profile_card") -> str:
+    """Return the whole address of a card. `name`: of its profile. `kind`: the name of its URL."""
+    path = f"{settings.BASE_URL}{reverse(kind, args=[name])}"
+    return f"{path}?{look.query}" if look.query else path
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A card with its codes. `kind`: the name of its URL. `src`: its address on a page of ours."""
+
+    kind: str
+    title: str
+    src: str
+    alt: str
+    codes: list[Code]
+
+
+KINDS = {"profile_card": "Profile card", "presence_picture": "Live presence card"}
+
+
+def offers(page: ProfilePage, look: Look) -> list[Offer]:
+    """Return the cards of a profile, also that of live presence, which only some profiles show."""
+    return [_offer(page, look, kind, title) for kind, title in KINDS.items()]
+
+
+def _offer(page: ProfilePage, look: Look, kind: str, title: str) -> Offer:
+    size, picture = look.size, url(page.name, look, kind)
+    alt = f"{title}: {page.display_name}"
+    shown = Embedded(alt, page.head.canonical, direct=picture, picture=picture, width=size.width, height=size.height)
+    # The link to the page stands above all cards.
+    codes = [replace(code, key=f"{kind}-{code.key}") for code in embeds.codes(shown) if code.key != "page"]
+    return Offer(kind, title, url_policy.on_page(picture), alt, codes)
 
 
 def draw(page: ProfilePage, look: Look) -> bytes:

@@ -49,9 +49,8 @@ _FIRST_EMOJI, _WIDTH_OF_EMOJI = "\U0001f000", 1.35
 
 class Size(NamedTuple):
     """Of a card, in pixels of CSS. `place`: the center of the circle, across and down. `radius`: its own. `fonts`: of
-    the name, of the text below it, of the lines. `first`, `step`: where lines begin, and their distance.
-    `lines`, `wrapped`:
-    how many lines it has, and how many of them a long text may take."""
+    the name, of the text below it, of the lines. `first`, `step`: where lines begin, and their distance. `lines`: how
+    many it has, `wrapped`: how many of them a long text may take."""
 
     width: int
     height: int

@@ -24,7 +24,7 @@ from accounts.models import User
 from infrastructure.requests import content_security, kept_html
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import colors, context, icons, url_policy
+from lookup.page import colors, context, icons, profile_card, svg_card, url_policy
 from lookup.page.context import Elsewhere, ProfilePage
 from lookup.page.forms import CommentForm
 
@@ -110,11 +110,14 @@ def _style(sheet: str) -> HttpResponse:
 @require_safe
 @refusing
 def share(request: HttpRequest, name: str) -> HttpResponse:
-    """Show the link of the profile. 1 query."""
+    """Show the link of the profile, and the codes that embed its cards. 1 query."""
     page = context.find(name, timezone.now(), number=None)
     if isinstance(page, Elsewhere):
         return with_caching(HttpResponseRedirect(reverse("profile_share", args=[page.username])))
-    return with_caching(render(request, "lookup/share.html", {"page": page}))
+    look = svg_card.look_of(request.GET.dict())
+    looks = {"look": look, "themes": svg_card.THEMES, "sizes": svg_card.SIZES}
+    known = {"page": page, "offers": profile_card.offers(page, look), **looks}
+    return with_caching(render(request, "lookup/share.html", known))
 
 
 @require_safe

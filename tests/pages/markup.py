@@ -4,7 +4,7 @@ from typing import Any
 
 from lxml import html
 
-DATA_BLOCK = "application/json"  # not executed, so the policy has nothing to say about it
+DATA_BLOCKS = {"application/json", "application/ld+json"}  # not executed, so the policy has nothing to say about it
 
 
 def parsed(text: str) -> Any:
@@ -39,11 +39,13 @@ def problems_of_text(text: str) -> list[str]:
 
 
 FIELDS = "//input[not(@type='hidden') and not(@hidden)] | //select | //textarea"
-LOADED = "//script/@src | //link[not(@rel='canonical')]/@href | //img/@src[not(starts-with(., 'data:'))]"
+LOADED = (
+    "//script/@src | //link[not(@rel='canonical' or @rel='alternate')]/@href | //img/@src[not(starts-with(., 'data:'))]"
+)
 
 
 def _is_inline(script: Any) -> bool:
-    return not script.get("src") and script.get("type") != DATA_BLOCK
+    return not script.get("src") and script.get("type") not in DATA_BLOCKS
 
 
 def _is_labelled(page: Any, field: Any) -> bool:
