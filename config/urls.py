@@ -42,8 +42,8 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     re_path(r"^[aA][pP][iI](?:/|$)", views.api_not_found),
-    path("", include(presence_urls.page_patterns)),
     path("", include(lookup_urls.page_patterns)),
+    path("", include(presence_urls.page_patterns)),
 ]
 
 handler400 = "config.views.bad_request"

@@ -237,12 +237,12 @@ class LinkForm(RowForm):
         "You have no links yet. Add one: a web address, an email address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
-    folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor", "is_own")
+    folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
     is_text = forms.ChoiceField(
         choices=[(False, "Link to open"), (True, "Text to copy")], required=False, label="Kind", widget=KindSelect
     )
     icon = AssetField(Kind.IMAGE, label="Icon")
-    field_order = ("url", "is_text", "title", *folded)
+    field_order = ("url", "is_text", "title", "is_own", *folded)
 
     class Meta:
         model = Link

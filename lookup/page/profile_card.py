@@ -40,7 +40,7 @@ def offers(page: ProfilePage, look: Look) -> list[Offer]:
 
 def _offer(page: ProfilePage, look: Look, kind: str, title: str) -> Offer:
     size, picture = look.size, url(page.name, look, kind)
-    alt = f"{title}: {page.display_name}"
+    alt = f"{title} of {page.display_name}"
     shown = Embedded(alt, page.head.canonical, direct=picture, picture=picture, width=size.width, height=size.height)
     # The link to the page stands above all cards.
     codes = [replace(code, key=f"{kind}-{code.key}") for code in embeds.codes(shown) if code.key != "page"]

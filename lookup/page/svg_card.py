@@ -6,6 +6,7 @@ the reader's system, so widths are estimates, upwards, and every line is clipped
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from django.utils.http import urlencode
 
 from lookup.page import colors, icons, palette
 from lookup.page.colors import Settings
-from lookup.page.palette import Color
+from lookup.page.palette import Chosen, Color
 
 MAX_CHARACTERS = 300  # of a text that is measured: more than the widest card shows
 MAX_MARKS, MAX_PARTS = 4, 12  # marks on a letter, parts of an emoji: stacks of hundreds are drawn over all else
@@ -31,7 +32,7 @@ _JOINERS = frozenset(f"\u200c{_JOINER}")
 _WIDTHS = {
     character: width
     for characters, width in (
-        ("ijl'", 0.28),
+        ("ijl'", 0.3),
         (" .,:;|!I`", 0.33),
         ("fJ()[]/\\-", 0.4),
         ('rt"', 0.44),
@@ -42,7 +43,7 @@ _WIDTHS = {
     )
     for character in characters
 }
-_LETTER, _WIDE, _BOLD = 0.75, 1.0, 1.08
+_LETTER, _WIDE, _SPACING_MARK, _BOLD = 0.75, 1.0, 0.5, 1.15
 _STATUSES = ("online", "idle", "dnd", "streaming")  # as `palette.STATUSES` has their colors
 _FIRST_EMOJI, _WIDTH_OF_EMOJI = "\U0001f000", 1.35
 
@@ -124,8 +125,7 @@ class Contents:
 def draw(shown: Contents, look: Look) -> bytes:
     """Return the card as a document of its own, UTF-8."""
     size = look.size
-    chosen = colors.chosen_of(colors.parameters(shown.settings))
-    schemes = [_scheme(chosen.scheme(is_dark=is_dark), is_dark=is_dark) for is_dark in (False, True)]
+    schemes = _schemes(colors.chosen_of(colors.parameters(shown.settings)))
     drawing = _Drawing(size, schemes[look.theme == "dark"])
     texts = [clean(shown.name), clean(shown.below.text), *(clean(line.text) for line in shown.lines)]
     drawing.add("title").text = clean(shown.title)
@@ -202,6 +202,13 @@ class _Drawing:
         return made
 
 
+@functools.lru_cache(maxsize=1_000)
+def _schemes(chosen: Chosen) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the colors in light and in dark. To find readable ones takes longer than everything else in a card."""
+    light, dark = (_scheme(chosen.scheme(is_dark=is_dark), is_dark=is_dark) for is_dark in (False, True))
+    return light, dark
+
+
 def _scheme(found: Mapping[str, Color], *, is_dark: bool) -> dict[str, str]:
     """Return the colors of a card, by name: surface, line, ink, ink-soft, accent and the statuses."""
     used = {name: found[name] for name in ("surface", "ink", "ink-soft", "accent")}
@@ -269,6 +276,9 @@ def _is_shown(character: str) -> bool:
 
 def clusters(text: str) -> Iterator[str]:
     """Yield what a reader takes for one character: a letter with its marks, an emoji of several parts, a flag."""
+    if text.isascii():
+        yield from text
+        return
     found, marks = "", 0
     for character in text:
         if found and (_is_joined(character) or found.endswith(_JOINER) or _is_flag(found, character)):
@@ -304,7 +314,10 @@ def _width(cluster: str) -> float:
         return _WIDTH_OF_EMOJI
     if unicodedata.east_asian_width(first) in {"W", "F"}:
         return _WIDE
-    return _WIDTHS.get(first, _LETTER)
+    if len(cluster) == 1:
+        return _WIDTHS.get(first, _LETTER)
+    spacing = sum(unicodedata.category(character) == "Mc" for character in cluster[1:])
+    return _WIDTHS.get(first, _LETTER) + spacing * _SPACING_MARK
 
 
 def _is_rtl(text: str) -> bool:

@@ -78,7 +78,7 @@ def _row(uid: int, public_version: int, *values: Any, now: datetime) -> tuple[in
         head = lapsed_head
     texts = {include: text and text.encode() for include, text in zip(DOCUMENT_COLUMNS, rest[5:], strict=True)}
     account = (user_id, is_active, is_public, profile_id, fingerprint, head and head.encode())
-    return uid, UserRow._make((*account, texts, *counters, aliases.encode(), None))
+    return uid, UserRow._make((*account, texts, *counters, aliases.encode(), None, b"[]"))
 
 
 def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:

@@ -36,7 +36,7 @@ def test_the_first_word_of_every_path_is_reserved() -> None:
 
 def test_profiles_come_after_every_other_path() -> None:
     found = list(patterns(get_resolver()))
-    assert [path.startswith("<name:") for path in found].index(True) == len(found) - 13
+    assert [path.startswith("<name:") for path in found].index(True) == len(found) - 15
 
 
 def test_a_reserved_word_is_no_name_of_a_profile_in_any_case() -> None:

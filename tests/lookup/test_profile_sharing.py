@@ -32,7 +32,7 @@ def test_the_page_has_the_link_and_the_code(ada: User) -> None:
     assert (len(captured), problems_of(response)) == (1, [])
     page = page_of(response)
     assert page.xpath("string(//code)") == f"{settings.BASE_URL}/Ada"
-    assert page.xpath("//main//img/@src") == ["/Ada/qr.svg"]
+    assert page.xpath("//main//img/@src") == ["/Ada/qr.svg", "/Ada/card.svg"]
     assert page.xpath("//a[@download]/@href") == ["/Ada/qr.svg"]
     assert page.xpath("//button[@data-share]/@hidden")  # until a script has found the dialog
     assert response.headers["Cache-Control"] == "private, no-cache"

@@ -75,8 +75,25 @@ def test_the_form_begins_with_the_address(editor: Editor) -> None:
     form = editor.open(f"{LINKS}add/").page.xpath("//form[@data-address]")[0]
     names = [one.get("name") for one in form.xpath(".//*[@name][not(@type='hidden')]")]
     folded = [one.get("name") for one in form.xpath(".//details[not(@open)]//*[@name]")]
-    assert list(dict.fromkeys(names)) == ["url", "is_text", "title", *folded]
+    assert list(dict.fromkeys(names)) == ["url", "is_text", "title", "is_own", *folded]
     assert folded == ["platform_id", "platform_type", "icon", "icon_svg", "color", "recolor"]
+
+
+@pytest.mark.parametrize("address", ["mailto:ada@example.org", "AE-1843"])
+def test_only_a_web_address_is_marked_as_an_own_page(address: str, editor: Editor, profile: Profile) -> None:
+    editor.fill(f"{LINKS}add/", url="https://social.example/@ada", is_own=True)
+    link = profile.links.get()
+    assert (link.is_own, link.url) == (True, "https://social.example/@ada")
+    editor.fill(f"{LINKS}{link.pk}/", url=address, is_text=str("@" not in address))
+    assert "Only a web address can be marked as a page of yours." in editor.page.text_content()
+    assert profile.links.get().url == "https://social.example/@ada"
+    editor.fill(f"{LINKS}{link.pk}/", url=address, is_text=str("@" not in address), is_own=False)
+    assert not profile.links.get().is_own
+
+
+def test_a_link_is_not_marked_until_its_owner_does(editor: Editor, profile: Profile) -> None:
+    editor.fill(f"{LINKS}add/", url="https://social.example/@ada")
+    assert not profile.links.get().is_own
 
 
 @pytest.mark.parametrize(
