@@ -72,7 +72,7 @@ def test_it_says_how_long_an_activity_has_lasted(store: PresenceStore, start: ti
     assert lines()[2:] == ["Playing Lighthouse"]
 
 
-@pytest.mark.parametrize("start", [None, "1", True, -1, 0, 1.5, 10**30, {"x": 1}])
+@pytest.mark.parametrize("start", [None, "1", True, -1, 0, 1.5, 2**53 - 1, 10**30, {"x": 1}])
 def test_a_start_that_is_no_time_is_left_out(store: PresenceStore, start: object) -> None:
     linked()
     say(store, presence={"client_status": {"web": "online"}, "activities": [{**GAME, "timestamps": {"start": start}}]})
