@@ -141,7 +141,7 @@ def test_a_picture_is_a_photo_and_fits_into_the_room(ada: User) -> None:
 
 
 def test_a_film_is_a_video(ada: User) -> None:
-    film = picture(ada, media_type=media.MP4, original_name="f.mp4")
+    film = picture(ada, media=media.MP4, original_name="f.mp4")
     body = found(film.page_url, maxwidth=400)
     video = f'<video src="{film.url}" title="f.mp4" width="400" height="300" controls></video>'
     assert body == about(ada, "f.mp4", type="video", html=video, width=400, height=300)
