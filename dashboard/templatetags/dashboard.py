@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 
 from accounts.models import User
@@ -43,15 +44,18 @@ MENU: dict[str, tuple[Entry, ...]] = {
 
 
 @register.simple_tag(takes_context=True)
-def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
+def menu(context: Context) -> list[tuple[str, list[Link]]]:
     """Return the groups of the menu: a title, empty for the first, and links. For staff 1 query of their permissions,
-    and 1 for each count that they see."""
-    user, path = context["user"], context["request"].path
-    groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
-    return [
-        (title, [navigation.link(entry, path, user) for entry in entries if _is_open(entry, user)])
-        for title, entries in groups.items()
-    ]
+    and 1 for each count that they see. A page shows the menu twice and reads it once."""
+    shown: list[tuple[str, list[Link]]] | None = context.render_context.get("menu")
+    if shown is None:
+        user, path = context["user"], context["request"].path
+        groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
+        shown = context.render_context["menu"] = [
+            (title, [navigation.link(entry, path, user) for entry in entries if _is_open(entry, user)])
+            for title, entries in groups.items()
+        ]
+    return shown
 
 
 @register.simple_tag(takes_context=True)
