@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import people
 from tests.browser.axe import problems_of
+from tests.browser.chromium import scrolls_sideways
 from tests.browser.crawl import Crawl
 from tests.browser.people import OPERATOR, STRANGER, USER, Site, at_a_browser
 
@@ -116,6 +117,64 @@ def test_nothing_moves_on_a_slow_connection(
             page.goto(path)
             moved[path] = page.evaluate(SHIFTS)
     assert {path: sum_ for path, sum_ in moved.items() if sum_ > MOST} == {}
+
+
+HEADER = 72  # pixels that the header of a phone is lower than
+
+
+@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize("who", [STRANGER, USER])
+def test_the_header_of_a_phone_is_one_row(chrome: Browser, site: Site, who: str, width: int) -> None:
+    paths = ["/", "/docs", "/ada", "/accounts/login/"]
+    with at_a_browser(chrome, site, is_narrow=True) as page:
+        if who == USER:
+            people.sign_in(page, site.account(who))
+            paths = ["/", "/docs", "/ada", "/dashboard/", "/dashboard/profile/"]
+        page.set_viewport_size({"width": width, "height": 844})
+        for path in paths:
+            page.goto(path)
+            header = page.locator(".site-header").bounding_box()
+            assert header is not None
+            assert header["height"] < HEADER, path
+            links = page.locator(".site-header").get_by_role("link").all() + page.locator(".site-menu > summary").all()
+            boxes = [box for link in links if (box := link.bounding_box())]
+            assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), path
+            assert not scrolls_sideways(page), path
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_the_menu_of_a_phone_has_the_dashboard_and_the_account(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, is_narrow=True, scripts=scripts) as page:
+        people.sign_in(page, site.account(USER))
+        before = page.locator("main").bounding_box()
+        menu = page.locator(".site-menu > summary")
+        menu.press("Enter")
+        expect(page.get_by_role("navigation", name="Dashboard menu")).to_be_visible()
+        expect(page.get_by_role("navigation", name="Account menu").get_by_role("link", name="ada")).to_be_visible()
+        assert page.locator("main").bounding_box() == before, "nothing moves"
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_role("navigation", name="Dashboard menu").get_by_role("link", name="API keys").click()
+        page.wait_for_url("**/dashboard/api-keys/")
+        page.goto("/ada")
+        menu.click()
+        expect(
+            page.get_by_role("navigation", name="Account menu").get_by_role("link", name="Dashboard")
+        ).to_be_visible()
+        assert problems_of(page, scripts=scripts) == []
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_sample_of_the_landing_page_is_cut(chrome: Browser, site: Site, width: int) -> None:
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+    with at_a_browser(chrome, site) as page:
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto("/")
+        assert page.locator("pre").count() == 3
+        assert page.eval_on_selector_all("pre", cut) == []
+        assert not scrolls_sideways(page)
+        assert problems_of(page) == []
 
 
 # What is left of a page that the printer would show: its visible controls and navigation.
