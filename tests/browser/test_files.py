@@ -131,6 +131,20 @@ def test_files_are_selected_and_their_menus_opened_by_keyboard(chrome: Browser, 
         expect(menu).to_be_focused()
 
 
+def test_a_small_picture_lies_in_the_middle_of_its_page(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        with_files(page, site, "red")
+        page.goto(HOME)
+        page.goto(str(page.locator(".shot__link").first.get_attribute("href")))
+        frame, picture = (page.locator(f".file__medium{part}").bounding_box() for part in ("", " > img"))
+        assert frame is not None
+        assert picture is not None
+        assert frame["height"] >= 250
+        above, below = picture["y"] - frame["y"], frame["y"] + frame["height"] - picture["y"] - picture["height"]
+        assert abs(above - below) < 2
+        assert problems_of(page) == []
+
+
 def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         with_files(page, site, "red", "green", "blue")
@@ -356,7 +370,7 @@ def test_a_picture_is_cropped_by_keyboard_and_sent_at_once(chrome: Browser, site
             page.keyboard.press("ArrowLeft")
         page.get_by_role("button", name="Use this part").press("Enter")
         expect(page.get_by_text("Picture: file saved.")).to_be_visible()
-        expect(page.get_by_text("image/webp, 300 by 300 pixels")).to_be_visible()
+        expect(page.get_by_text("WebP picture, 300 \N{MULTIPLICATION SIGN} 300 px")).to_be_visible()
         found = page.locator(".page-drawing__avatar img").evaluate(_COLORS)
         assert is_near(found["left"], LEFT)
         assert is_near(found["right"], LEFT)
@@ -393,7 +407,7 @@ def test_whole_cancelled_and_animated_pictures_are_not_cropped(chrome: Browser, 
         give(page, "banner-file", photo())
         page.get_by_role("button", name="Use the whole picture").click()
         expect(page.get_by_text("Banner: file saved.")).to_be_visible()
-        expect(page.get_by_text("image/jpeg, 600 by 300 pixels")).to_be_visible()
+        expect(page.get_by_text("JPEG picture, 600 \N{MULTIPLICATION SIGN} 300 px")).to_be_visible()
         field = give(page, "banner-file", photo(), "other.jpg")
         page.get_by_role("dialog").press("Escape")
         expect(page.locator(".crop-note")).to_have_count(0)
@@ -424,7 +438,7 @@ def test_without_scripts_the_whole_picture_is_uploaded(chrome: Browser, site: Si
         page.goto(MEDIA)
         give(page, "banner-file", photo())
         page.get_by_role("button", name="Replace: Banner").click()
-        expect(page.get_by_text("image/jpeg, 600 by 300 pixels")).to_be_visible()
+        expect(page.get_by_text("JPEG picture, 600 \N{MULTIPLICATION SIGN} 300 px")).to_be_visible()
         page.locator("#clients > summary").click()
         give(page, "cursor-file", photo())
         page.get_by_role("button", name="Replace: Cursor", exact=True).click()
