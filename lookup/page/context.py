@@ -58,6 +58,18 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Step:
+    """What an owner adds to a new page. `url_name`: of the page of the editor for it."""
+
+    words: str
+    url_name: str
+    is_done: bool
+
+
+FEW = 2  # steps that are done: from then on a page speaks for itself
+
+
+@dataclass(frozen=True)
 class Head:
     """The metadata for search engines and messengers, with absolute URLs."""
 
@@ -193,6 +205,22 @@ class ProfilePage:
     def sections(self) -> list[Section]:
         lists = (self._read(include) for include in ("projects", "widgets", "audios", "gallery"))
         return sections.shown(self._read("sections"), Material(self.chosen, *lists))
+
+    @cached_property
+    def first_steps(self) -> list[Step]:
+        """Return the first steps of the main profile, done or not; none once FEW of them are done."""
+        steps = [
+            Step("Add a picture", "profile_media", is_done=bool(self.profile["avatar"]) or self.is_mirrored),
+            Step("Say something about yourself", "profile_editor", is_done=bool(self.description)),
+            Step("Add a link", "profile_links_add", is_done=bool(self._read("links"))),
+        ]
+        is_main = self.name == self.account["username"]
+        return steps if is_main and sum(step.is_done for step in steps) < FEW else []
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the page shows nothing that its owner has added, except a picture or a location."""
+        return not (self.description or self.lines or self.links or self.sections or self.badges)
 
     @cached_property
     def style(self) -> str:

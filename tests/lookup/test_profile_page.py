@@ -42,6 +42,53 @@ def test_an_empty_page_keeps_the_rules_of_pages() -> None:
     assert texts("/bare", "//main//h1") == ["bare"]
     assert texts("/bare", "//main//h2 | //main//dl") == []
     assert texts("/bare", "//main//a") == ["Sign in to vote or comment", "Share", "Report this profile"]
+    assert "There is nothing on this page yet." in text(page("/bare").xpath("//main//header")[0])
+
+
+STEPS = "//*[@aria-labelledby='first-steps']"
+
+
+def test_the_owner_of_a_new_page_reads_what_to_add_first_and_visitors_do_not() -> None:
+    bare = UserFactory(username="bare")
+    own = Client()
+    own.force_login(bare)
+    response = own.get("/bare")
+    assert problems_of(response) == []
+    steps = page_of(response).xpath(f"{STEPS}//a")
+    assert [(step.text.strip(), step.get("href")) for step in steps] == [
+        ("Add a picture", "/dashboard/profile/media/"),
+        ("Say something about yourself", "/dashboard/profile/"),
+        ("Add a link", "/dashboard/profile/links/add/"),
+        ("Pick a theme", "/dashboard/profile/theme/"),
+    ]
+    assert [own.get(step.get("href")).status_code for step in steps] == [200] * 4
+    visitor = Client()
+    visitor.force_login(UserFactory())
+    assert page_of(visitor.get("/bare")).xpath(STEPS) == page("/bare").xpath(STEPS) == []
+
+
+def test_first_steps_are_marked_as_done_and_go_with_the_second() -> None:
+    bare = UserFactory(username="bare")
+    own = Client()
+    own.force_login(bare)
+    make.LinkFactory(profile=make.main_profile(bare))
+    make.shown(bare)
+    response = own.get("/bare")
+    assert problems_of(response) == []
+    assert [text(step) for step in page_of(response).xpath(f"{STEPS}//li[not(a)]")] == ["Done: Add a link"]
+    assert "There is nothing on this page yet." not in text(page_of(response))
+    change(bare, description="By the lake")
+    assert page_of(own.get("/bare")).xpath(STEPS) == []
+
+
+def test_the_page_of_an_alias_has_no_first_steps() -> None:
+    bare = UserFactory(username="bare")
+    make.AliasRowFactory(name__user=bare, name__name="Ally", profile=make.ProfileFactory(user=bare), redirects=False)
+    make.shown(bare)
+    own = Client()
+    own.force_login(bare)
+    assert page_of(own.get("/ally")).xpath("//h1")
+    assert page_of(own.get("/ally")).xpath(STEPS) == []
 
 
 def test_the_card_says_who_it_is(ada: User) -> None:
