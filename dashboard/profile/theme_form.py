@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 from django import forms
 
@@ -10,20 +11,58 @@ from dashboard import versions
 from dashboard.profile.forms import ColumnsForm
 from dashboard.profile.settings_form import FONTS, TITLES, label_of
 from dashboard.versions import VersionField
-from lookup.models import Profile
-from lookup.page import colors
-from lookup.shapes import themes
+from lookup.models import Asset, Profile
+from lookup.page import colors, url_policy
+from lookup.shapes import addresses, settings_schema, themes
+
+
+class DrawnPage:
+    """The parts of a profile's page that a drawing of it shows. 1 query for its pictures."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    @cached_property
+    def name(self) -> str:
+        user = self._profile.user
+        return str(self._profile.display_name or user.display_name or user.username)
+
+    @property
+    def initial(self) -> str:
+        return self.name[:1].upper()
+
+    @cached_property
+    def _pictures(self) -> dict[str, str]:
+        """Return the addresses of the picture and the banner, by the ids of their files."""
+        pks = [pk for pk in (self._profile.avatar_id, self._profile.banner_id) if pk]
+        found = Asset.objects.in_bulk(pks)
+        return {pk: url_policy.on_page(addresses.upload(asset.path)) for pk, asset in found.items()}
+
+    @property
+    def portrait(self) -> str:
+        """Return the address of the picture; "" where the page shows the one of the chat platform, or none."""
+        is_mirrored = settings_schema.filled(self._profile.settings)["avatarSettings"]["mirrorChat"]
+        return "" if is_mirrored else self._pictures.get(self._profile.avatar_id or "", "")
+
+    @property
+    def banner(self) -> str:
+        return self._pictures.get(self._profile.banner_id or "", "")
 
 
 class ThemeSelect(forms.RadioSelect):
-    """Cards with miniatures, which css/profile_editor.css draws in the colors of `colors.themes_address()`."""
+    """Cards with miniatures, which css/profile_editor.css draws in the colors of `colors.themes_address()`.
+
+    `page`: what the miniatures show; `current`: the theme of the profile.
+    """
 
     option_template_name = "dashboard/profile/_theme_option.html"
+    page: DrawnPage
+    current: str
 
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(*args, **kwargs)
-        option["theme"] = themes.THEMES.get(str(option["value"]))
-        return option
+        name = str(option["value"])
+        return option | {"theme": themes.THEMES.get(name), "page": self.page, "is_current": name == self.current}
 
 
 class ThemeForm(ColumnsForm, forms.Form):
@@ -34,7 +73,7 @@ class ThemeForm(ColumnsForm, forms.Form):
     takes_back = forms.BooleanField(
         required=False,
         label="Take back my own changes",
-        widget=forms.CheckboxInput({"aria-describedby": "id_takes_back_helptext"}),  # of theme.html
+        widget=forms.CheckboxInput({"aria-describedby": "own-help"}),  # of theme.html
     )
 
     def __init__(self, *args: Any, instance: Profile, **kwargs: Any) -> None:
@@ -42,6 +81,8 @@ class ThemeForm(ColumnsForm, forms.Form):
         self.profile = instance
         self.initial["version"] = versions.of(instance.updated_at)
         self.initial["theme"] = instance.theme if themes.is_worn(instance) else ""
+        select = cast("ThemeSelect", self.fields["theme"].widget)
+        select.page, select.current = DrawnPage(instance), self.initial["theme"]
         names = [*([instance.theme] if self.has_unknown else []), *themes.THEMES]
         self.fields["theme"].choices = [(name, name.capitalize() if name in themes.THEMES else name) for name in names]  # type: ignore[attr-defined]  # a ChoiceField
         self.own_changes = [_label(path) for path in themes.own_changes(instance)]

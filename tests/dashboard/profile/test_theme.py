@@ -14,6 +14,7 @@ from lookup.models import Profile
 from lookup.page import colors
 from lookup.shapes import settings_schema, themes
 from tests.dashboard.profile.editor import filled, said
+from tests.factories.lookup import AssetFactory
 from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/theme/"
@@ -42,6 +43,29 @@ def test_the_page_shows_every_theme_and_the_one_of_the_profile(signed_in: Client
     assert page.xpath("//input[@name='takes_back']") == []
 
 
+def test_the_current_theme_is_marked_and_each_is_drawn_with_the_page_of_its_owner(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
+    drawn = "//*[contains(@class, 'theme-mini__{}')]"
+    dress(profile, user, "forest", display_name="Ada <b>")
+    page = page_of(signed_in.get(PAGE))
+    marked = "//label[.//*[contains(@class, 'badge') and normalize-space()='Current']]//input/@value"
+    assert page.xpath(marked) == ["forest"]
+    assert {name.text for name in page.xpath(drawn.format("name"))} == {"Ada <b>"}
+    assert {part.text_content().strip() for part in page.xpath(drawn.format("portrait"))} == {"A"}
+    picture, banner = AssetFactory.create(owner=user), AssetFactory.create(owner=user)
+    profiles.change(profile=profile, values={"avatar": picture, "banner": banner}, by=user)
+    page = page_of(signed_in.get(PAGE))
+    for part, asset in (("portrait", picture), ("banner", banner)):
+        (source,) = set(page.xpath(f"{drawn.format(part)}/img/@src"))
+        assert source.endswith(asset.path)
+        assert len(page.xpath(f"{drawn.format(part)}/img")) == len(themes.THEMES)
+    settings = settings_schema.filled(profile.settings)
+    settings["avatarSettings"]["mirrorChat"] = True
+    profiles.change(profile=profile, values={"settings": settings}, by=user)
+    assert page_of(signed_in.get(PAGE)).xpath(f"{drawn.format('portrait')}/img") == []
+
+
 def test_a_picked_theme_and_its_values_are_in_the_lookup(
     signed_in: Client, profile: Profile, looked_up: Callable[..., Any]
 ) -> None:
@@ -61,9 +85,13 @@ def test_the_preview_shows_a_theme_and_saves_nothing(signed_in: Client, profile:
 
 def test_own_changes_stay_on_top_until_they_are_taken_back(signed_in: Client, user: User, profile: Profile) -> None:
     dress(profile, user, "forest", font="mono")
-    page = signed_in.get(PAGE)
-    assert "Take back my own changes" in said(page)
-    assert "They lie on top of each theme: Font of the page." in said(page)
+    page = page_of(signed_in.get(PAGE))
+    (folded,) = page.xpath("//details[@id='own']")
+    assert folded.get("open") is None
+    assert folded.xpath("summary//text()[normalize-space()]") == ["1 change of your own"]
+    assert folded.xpath(".//li/text()") == ["Font of the page"]
+    assert folded.xpath(".//label/text()") == ["Take back my own changes"]
+    assert folded.xpath("preceding::input[@name='theme']"), "themes come first"
     signed_in.post(PAGE, filled(signed_in, PAGE, "theme") | {"theme": "paper"})
     assert themes.own_changes(Profile.objects.get(pk=profile.pk)) == ["font"]
     signed_in.post(PAGE, filled(signed_in, PAGE, "theme") | {"takes_back": "on"})
