@@ -83,6 +83,11 @@ class RowForm(forms.ModelForm[Any]):
                 self.initial[name] = StoredFile(asset)
 
     @property
+    def is_untouched(self) -> bool:
+        """Whether nothing has been typed into the form of a new row."""
+        return self.is_new and not self.has_changed()
+
+    @property
     def asset_fields(self) -> list[str]:
         return [name for name, field in self.fields.items() if isinstance(field, AssetField)]
 
@@ -209,12 +214,6 @@ PLATFORMS = ("website", *(names[0] for names in PLATFORMS_ELSEWHERE.values()), *
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 
 
-class KindSelect(forms.RadioSelect):
-    """A link or a text, each with its icon."""
-
-    option_template_name = "dashboard/profile_content/widgets/kind_option.html"
-
-
 # Columns of a link that follow from its address, and what the editor calls them.
 _FOLLOWING = {"title": "title", "platform_id": "platform", "platform_type": "type"}
 
@@ -239,7 +238,10 @@ class LinkForm(RowForm):
     never_both = ("icon", "icon_svg")
     folded = ("platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
     is_text = forms.ChoiceField(
-        choices=[(False, "Link to open"), (True, "Text to copy")], required=False, label="Kind", widget=KindSelect
+        choices=[("False", "Link to open"), ("True", "Text to copy")],
+        required=False,
+        label="Kind",
+        widget=forms.RadioSelect,
     )
     icon = AssetField(Kind.IMAGE, label="Icon")
     field_order = ("url", "is_text", "title", "is_own", *folded)
@@ -271,6 +273,7 @@ class LinkForm(RowForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["is_text"] = str(self.instance.is_text)
         self.fields["url"].required = True
         self.fields["url"].error_messages["required"] = "Write where the link leads, or the text to copy."
 

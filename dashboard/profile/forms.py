@@ -169,6 +169,9 @@ class MediaForm(forms.Form):
         super().__init__(data, files, prefix=place)
         self.profile, self.place = profile, place
         field = UploadField(PLACES[place].kind, label="New file")
+        if PLACES[place].on_page:  # the page says it once for all pictures
+            field.help_text = ""
+            field.widget.attrs["aria-describedby"] = "picture-files"
         if PLACES[place].crop:
             field.widget.attrs |= {"data-crop": PLACES[place].crop, "data-crop-send": ""}
         self.fields["file"] = field

@@ -40,6 +40,12 @@ _ACCEPTED = {
 }
 ENDINGS = {kind: ",".join(types.values()) for kind, types in _ACCEPTED.items()}
 TYPES = {kind: " or ".join([", ".join([*types][:-1]), [*types][-1]]) for kind, types in _ACCEPTED.items()}
+# What pages call a type, by the ending with which its files are stored, and by the first part of its MIME type.
+_NAMES = {
+    ending: name for types in _ACCEPTED.values() for name, endings in types.items() for ending in endings.split(",")
+}
+_NOUNS = {"image": "picture", "video": "video", "audio": "sound", "font": "font"}
+_SVG = "image/svg+xml"  # only imports and the demo bring drawings
 
 _TROUBLE = "Files cannot be checked now. Please try again in a few minutes."
 
@@ -72,6 +78,14 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
             logger.exception("The prober failed on an upload for a profile.")
             raise ValidationError(_TROUBLE) from None
         return uploads.store(user=user, kind=kind, path=path, facts=facts, by=by)
+
+
+def type_in_words(mime: str) -> str:
+    """Return what pages call files of a MIME type, such as "PNG picture"; the MIME type where it has no name."""
+    if mime == _SVG:
+        return "SVG drawing"
+    name = _NAMES.get(f".{media.EXTENSIONS.get(mime, '')}")
+    return f"{name} {_NOUNS[mime.partition('/')[0]]}" if name else mime
 
 
 @contextlib.contextmanager

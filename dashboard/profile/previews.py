@@ -23,8 +23,10 @@ def of_columns(request: SignedInRequest, form: ColumnsForm) -> HttpResponse:
 
 
 def of_row(request: SignedInRequest, form: RowForm) -> HttpResponse:
-    """Show the page with the typed row; as it is stored where a value is refused or a file is missing."""
-    return show(request, form.profile, row=form.typed() if form.is_valid() else None, form=form)
+    """Show the page with the typed row; as it is stored before anything is typed, where a value is refused and where a
+    file is missing."""
+    is_shown = not form.is_untouched and form.is_valid()
+    return show(request, form.profile, row=form.typed() if is_shown else None, form=form)
 
 
 def show(

@@ -55,6 +55,9 @@ class CommaListField(forms.CharField):
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
+
     def clean(self, value: Any) -> list[str]:
         typed = (part.strip() for part in str(super().clean(value)).split(","))
         texts = list(dict.fromkeys(filter(None, typed)))

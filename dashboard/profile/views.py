@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
@@ -17,6 +18,7 @@ from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm, is_done
 from dashboard.profile import editing, import_preview, previews
+from dashboard.profile import media as media_files
 from dashboard.profile.forms import (
     PLACES,
     ConfirmForm,
@@ -26,13 +28,14 @@ from dashboard.profile.forms import (
     Place,
     PrivacyForm,
     ProfileForm,
+    accepted_files,
 )
 from dashboard.profile.settings_form import TITLES, SettingsForm
 from dashboard.profile.theme_form import ThemeForm
 from infrastructure.requests import content_security
 from lookup.documents import registry
 from lookup.editing import profiles, uploads
-from lookup.editing.uploads import MIB
+from lookup.editing.uploads import MIB, Kind
 from lookup.models import Asset, Profile
 from lookup.page import url_policy
 from lookup.shapes import settings_schema, themes
@@ -56,7 +59,7 @@ def edit(request: SignedInRequest, profile: Profile, page: str) -> HttpResponse:
     if form.is_valid() and form.write(by=request.user):
         messages.success(request, "Profile saved.")
         return redirect(editing.url_of(profile, page))
-    policy = content_security.header(has_frames=True)
+    policy = content_security.header(images=url_policy.media_sources(), has_frames=True)
     return editing.page(request, form.profile, f"profile/{template}", title, policy=policy, form=form)
 
 
@@ -105,14 +108,13 @@ class Card:
         """Return the facts of the file, in words."""
         if self.asset is None:
             return ""
-        parts = [self.asset.mime]
+        parts = [media_files.type_in_words(self.asset.mime)]
         if self.asset.width and self.asset.height:
-            parts.append(f"{self.asset.width} by {self.asset.height} pixels")
+            parts.append(f"{self.asset.width} \N{MULTIPLICATION SIGN} {self.asset.height} px")
         if self.asset.duration is not None:
             parts.append(f"{self.asset.duration:.1f} seconds")
         if self.asset.size is not None:
-            size = self.asset.size
-            parts.append(f"{size / MIB:.1f} MB" if size >= MIB // 10 else f"{-(-size // 1024)} KB")
+            parts.append(filesizeformat(self.asset.size))
         return ", ".join(parts)
 
 
@@ -185,7 +187,8 @@ def _media_page(request: SignedInRequest, profile: Profile, refused: MediaForm |
         background=next((row.asset for row in backgrounds if row.is_active), None),
         used=used,
         quota=uploads.QUOTA,
-        used_in_words=f"{used / MIB:.1f} of {uploads.QUOTA // MIB} MB",
+        used_in_words=f"{filesizeformat(used) if used else 'Nothing yet,'} of {uploads.QUOTA // MIB} MB",
+        picture_files=accepted_files(Kind.IMAGE),
         is_chat_picture_shown=settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"],
         is_chat_linked=LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT).exists(),
     )

@@ -18,7 +18,8 @@ if (form && frame) {
     form.requestSubmit(sender);
   };
   const isShown = () => getComputedStyle(pane).display !== "none";
-  const name = () => { button.textContent = isShown() ? "Preview in a new tab" : "Preview"; };
+  const place = button.querySelector("span");
+  const name = () => { place.hidden = !isShown(); };
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);
     if (isShown()) waiting = setTimeout(show, event.target.type === "radio" ? 0 : 600);
@@ -43,12 +44,13 @@ if (form && frame) {
     isPreview = false;
   });
 
-  // The page is shown where the reader was, at first where it changes; at its beginning, which says what was refused.
+  // The page is shown where the reader was, at first where it changes; at its beginning, which says what was refused, and
+  // that nothing has been typed.
   let top = null;
   frame.addEventListener("load", () => {
     const { contentDocument: page, contentWindow: view } = frame;
     const part = page.querySelector(form.dataset.shows ?? "body");
-    if (!part || page.querySelector(".notice--warning")) return;
+    if (!part || page.querySelector(".notice--warning, .notice--hint")) return;
     view.scrollTo(0, top ?? part.getBoundingClientRect().top - 16);
     view.addEventListener("scroll", () => { top = view.scrollY; });
   });

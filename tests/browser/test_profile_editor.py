@@ -66,6 +66,21 @@ def test_the_preview_follows_what_is_typed(chrome: Browser, site: Site) -> None:
         expect(page.frame_locator("iframe[name=profile-preview]").get_by_text("This is a preview")).to_be_visible()
 
 
+def test_the_preview_of_a_new_link_is_the_page_as_it_is_until_something_is_typed(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(f"{ROOT}links/add/")
+        frame = page.frame_locator("iframe[name=profile-preview]")
+        expect(frame.get_by_text("What you type appears here")).to_be_visible()
+        expect(frame.locator(".notice--warning")).to_have_count(0)
+        buttons = [box for one in page.locator("form.panel .actions > *:visible").all() if (box := one.bounding_box())]
+        assert len({round(box["y"] + box["height"] / 2) for box in buttons}) == 1, "the buttons stand in one row"
+        page.get_by_label("Title").fill("Lamps")
+        expect(frame.get_by_text("Write where the link leads, or the text to copy.")).to_be_visible()
+        page.get_by_label("Address").fill("lamps.example")
+        expect(frame.get_by_text("Lamps", exact=True)).to_be_visible()
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
 def test_a_link_begins_with_its_address(chrome: Browser, site: Site, scripts: bool) -> None:
     with at_a_browser(chrome, site, scripts=scripts) as page:
@@ -302,6 +317,7 @@ def test_a_theme_is_picked_with_one_click_or_by_keys(chrome: Browser, site: Site
         people.sign_in(page, site.demo["users"][2])
         page.goto(f"{ROOT}theme/")
         before = page.locator("input[name=theme]:checked").get_attribute("value") or ""
+        expect(page.get_by_label("Take back my own changes")).not_to_be_visible()
         page.get_by_text("Midnight", exact=True).last.click()
         if scripts:
             frame = page.frame_locator("iframe[name=profile-preview]")

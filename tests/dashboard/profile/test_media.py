@@ -204,6 +204,35 @@ def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     assert main_profile(user).settings == {}
 
 
+@pytest.mark.parametrize(
+    ("mime", "words"),
+    [
+        ("image/svg+xml", "SVG drawing"),
+        ("image/png", "PNG picture"),
+        ("image/jpeg", "JPEG picture"),
+        ("image/webp", "WebP picture"),
+        ("video/mp4", "MP4 video"),
+        ("audio/mpeg", "MP3 sound"),
+        ("audio/mp4", "M4A sound"),
+        ("font/woff2", "WOFF2 font"),
+        ("image/x-unknown", "image/x-unknown"),
+    ],
+)
+def test_a_file_is_described_in_words(mime: str, words: str, signed_in: Client, user: User, profile: Profile) -> None:
+    profiles.change(profile=profile, values={"banner": AssetFactory(owner=user, mime=mime)}, by=user)
+    (card,) = page_of(signed_in.get(PAGE)).xpath("//li[@id='place-banner']")
+    assert f"{words}, 640 \N{MULTIPLICATION SIGN} 480 px" in [text.strip() for text in card.xpath(".//p/text()")]
+
+
+@pytest.mark.parametrize(
+    ("size", "used"),
+    [(None, "Nothing yet, of 200 MB"), (12_000, "11.7 KB of 200 MB"), (3 * MIB, "3.0 MB of 200 MB")],
+)
+def test_the_used_storage_is_written_in_words(size: int | None, used: str, signed_in: Client, user: User) -> None:
+    AssetFactory(owner=user, size=size)
+    assert used in said(signed_in.get(PAGE))
+
+
 def test_unknown_and_empty_places_are_not_found(signed_in: Client) -> None:
     for path in ("nothing/", "nothing/remove/", "avatar/remove/", "settings/remove/"):
         assert signed_in.get(f"{PAGE}{path}").status_code == 404

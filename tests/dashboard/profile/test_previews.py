@@ -8,8 +8,10 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
+from dashboard.profile.kinds import KINDS
 from lookup.documents import documents, registry
 from lookup.models import Asset, Profile
+from lookup.shapes.sections import SectionType
 from tests.dashboard.profile.editor import filled, picture, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import (
@@ -20,6 +22,7 @@ from tests.factories.lookup import (
     LinkFactory,
     ProfileFactory,
     SectionFactory,
+    WidgetFactory,
     main_profile,
     shown,
 )
@@ -83,7 +86,7 @@ def test_a_stored_row_is_shown_with_its_file_as_it_is_typed(
 @pytest.mark.parametrize(
     ("page", "field", "typed", "problem"),
     [
-        ("links/add/", "url", {"url": ""}, "Address or text: Write where the link leads, or the text to copy."),
+        ("links/add/", "url", {"title": "Lamps"}, "Address or text: Write where the link leads, or the text to copy."),
         ("links/add/", "url", {"url": "lamps.example", "color": "green"}, "Color: Use a color such as #1b5e4b."),
         ("sections/add/CUSTOM_TEXT/", "body", {"body": "a" * 20_001}, "Ensure this value has at most 20000 characters"),
     ],
@@ -97,6 +100,37 @@ def test_what_is_refused_is_named_above_the_page_as_it_is_saved(
     assert problem in said(response)
     assert "My shop" in said(response)
     assert UNSAVED not in said(response)
+    assert problems_of(response) == []
+
+
+@pytest.mark.parametrize("page", [f"{name}/add/" for name in KINDS if name != "sections"])
+def test_the_form_of_a_new_row_shows_the_page_as_it_is_until_something_is_typed(
+    page: str, signed_in: Client, profile: Profile
+) -> None:
+    LinkFactory.create(profile=profile, title="My shop")
+    documents.rebuild(profile.pk)
+    _check_untouched(signed_in, f"{ROOT}{page}")
+
+
+@pytest.mark.parametrize("type_", [*SectionType])
+def test_the_form_of_a_new_section_shows_the_page_as_it_is_until_something_is_typed(
+    type_: SectionType, signed_in: Client, profile: Profile
+) -> None:
+    LinkFactory.create(profile=profile, title="My shop")
+    WidgetFactory.create(profile=profile)
+    documents.rebuild(profile.pk)
+    _check_untouched(signed_in, f"{ROOT}sections/add/{type_.value}/")
+
+
+def _check_untouched(client: Client, path: str) -> None:
+    [address] = page_of(client.get(path)).xpath("//button[@data-preview]/@formaction")
+    form = next(form for form in page_of(client.get(path)).forms if form.xpath(".//button[@data-preview]"))
+    response = client.post(
+        address, {name: value for name, value in form.form_values() if name != "csrfmiddlewaretoken"}
+    )
+    assert "Your page as it is. What you type appears here before you save it." in said(response)
+    assert "My shop" in said(response)
+    assert page_of(response).xpath("//*[contains(@class, 'notice--warning')]") == []
     assert problems_of(response) == []
 
 
