@@ -42,7 +42,7 @@ def main() -> None:
         step = json.loads(line)
         if step["call"] == "connect":
             hearth = Hearth(**step["given"])
-            said = {"value": repr(hearth)}
+            said: dict[str, Any] = {"value": repr(hearth)}
         else:
             try:
                 said = {"value": CALLS[step["call"]](hearth, **step["given"])}

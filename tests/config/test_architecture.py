@@ -12,7 +12,8 @@ from tests.support.environment import APPS, ROOT
 
 pytestmark = pytest.mark.once
 
-FILES = {str(path.relative_to(ROOT)) for app in APPS for path in ROOT.joinpath(app).rglob("*") if path.suffix != ".pyc"}
+PLACES = [ROOT / place for place in (*APPS, "clients/python/src")]
+FILES = {str(path.relative_to(ROOT)) for place in PLACES for path in place.rglob("*") if path.suffix != ".pyc"}
 
 
 @pytest.mark.parametrize("document", ["architecture.md", "architecture.svg"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.documentation import contents
-from tests.support import processes
+from tests.support import clients, processes
 
 LANGUAGES = ("sh", "python", "js")
 BIN = Path(sys.executable).parent
@@ -107,4 +107,10 @@ def _command(text: str, language: str, directory: Path) -> list[str]:
 def _environment(directory: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """Nothing of the tests' own; programs of the directory come first."""
     path = os.pathsep.join([str(directory), str(BIN), os.environ.get("PATH", "")])
-    return {"PATH": path, "HOME": str(directory), "LANG": "C.UTF-8", **environment}
+    return {
+        "PATH": path,
+        "HOME": str(directory),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(clients.WHEEL),
+        **environment,
+    }

@@ -17,7 +17,7 @@ from tests.dashboard.documentation import programs_of_pages
 from tests.dashboard.documentation.programs_of_pages import LANGUAGES, Place
 from tests.dashboard.documentation.sample_service import SampleService
 from tests.journeys import services
-from tests.support import node, processes, programs
+from tests.support import clients, node, processes, programs
 
 pytestmark = pytest.mark.live
 
@@ -35,6 +35,7 @@ NOT_DATA = {  # pages whose programs print something else than one JSON document
 # What a page's own fields are called, where the answer is a list, and where it shares the fields of another page.
 FIELDS_STAND_ON = {
     "": "lookup/user",
+    "client-libraries": "lookup/user",
     "quickstarts/lookup": "lookup/user",
     "quickstarts/upload": "imagehost/upload",
     "lookup/uid": "lookup/username",
@@ -55,8 +56,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleService]
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """With a picture, the packages of Node, and a stand-in for the program that takes screenshots."""
-    (tmp_path / "node_modules").symlink_to(node.MODULES)
+    """With a picture, the packages of Node, our library, and a stand-in for the program that takes screenshots."""
+    modules = tmp_path / "node_modules"
+    clients.link_typescript(modules)
+    for package in node.MODULES.glob("[!.]*"):
+        (modules / package.name).symlink_to(package)
     Image.new("RGB", (8, 8), "teal").save(tmp_path / "picture.png")
     flameshot = tmp_path / "flameshot"
     flameshot.write_text('#!/bin/sh\ntest "$*" = "gui --raw" && cat picture.png\n')
@@ -199,6 +203,14 @@ def test_the_event_samples_print_the_first_presence(
     lines = programs_of_pages.follow(text, language, directory, service.environment(slug), until="data: ")
     assert "event: presence" in lines
     assert lines[-1].startswith('data: {"id":"268473310986240001"')
+
+
+@pytest.mark.parametrize("language", ["python", "js"])
+def test_the_samples_with_a_library_print_the_status(service: SampleService, directory: Path, language: str) -> None:
+    slug = "quickstarts/presence"
+    text = programs_of_pages.program(service.twin(slug), Place(slug, language, 1))
+    lines = programs_of_pages.follow(text, language, directory, service.environment(slug), until="presence ")
+    assert re.fullmatch("presence (online|idle|dnd|offline|streaming)", lines[-1])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
