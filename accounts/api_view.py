@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
@@ -26,7 +27,7 @@ from rest_framework.views import APIView
 from accounts import authentication
 from accounts.authentication import ApiRequest
 from infrastructure.limits import LimitsUnavailable
-from infrastructure.requests import request_context
+from infrastructure.requests import entity_tags, request_context
 from infrastructure.requests.api_json import CONTENT_TYPE, json_bytes, json_response
 from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
 from infrastructure.requests.request_context import Answer, Prefetch
@@ -42,7 +43,9 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "private, no-store",
 }
-
+# The client keeps the answer, and asks each time whether it is still the same. Every key gets the same, so it does
+# not vary by key; one that is refused is not told 304.
+REVALIDATED = "private, no-cache"
 
 FAILURES = (ApiError, SuspiciousOperation, LimitsUnavailable, OperationalError, InterfaceError)
 Handler = Callable[..., Any]  # of a view for one method
@@ -137,20 +140,24 @@ class BusyView(ApiView):
 
     Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
     their keys and calls `request_context.before_waiting` before anything that takes longer; it has a `permission`.
+    `is_conditional`: answers have a strong entity tag, and clients ask again with `If-None-Match`.
     """
 
     is_read: ClassVar[bool] = False
+    is_conditional: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer where Django's own handler serves, without the lane: to the explorer of the documentation."""
-        return self.respond(request_context.Request.of(request), **kwargs).to_django()
+        answer = self.respond(request_context.Request.of(request), **kwargs)
+        return (answer._replace(body=b"") if request.method == "HEAD" else answer).to_django()
 
     def respond(self, request: request_context.Request, **parameters: str) -> Answer:
         """Return the whole answer. Raises what no endpoint answers by itself."""
         prefetch = request.prefetch = self.prefetch(request, **parameters)
         try:
             handler = self.allowed_handler(request)
-            return json_answer(request, handler(request, **parameters))
+            body = handler(request, **parameters)
+            return tagged_answer(request, body) if self.is_conditional else json_answer(request, body)
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
         finally:
@@ -166,9 +173,25 @@ def json_answer(
     request: request_context.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING
 ) -> Answer:
     """Return an answer of `body`, which is JSON, with the standard headers and `headers`."""
-    fields = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
+    standard = _standard_headers(is_secure=request.is_secure)
+    fields = {"Content-Type": CONTENT_TYPE, **standard, **request_context.budget(), **headers}
     fields["Content-Length"] = str(len(body))
-    return Answer(status, fields, b"" if request.method == "HEAD" else body)
+    return Answer(status, fields, body)
+
+
+def tagged_answer(request: request_context.Request, body: bytes) -> Answer:
+    """Return 200 with `body`, which is JSON, and its entity tag; 304 where `If-None-Match` names that."""
+    meta = request.meta
+    accept_encoding = meta.get("HTTP_ACCEPT_ENCODING", "")
+    tag = entity_tags.tag_of(body, accept_encoding)
+    condition = meta.get("HTTP_IF_NONE_MATCH")
+    if not condition or not entity_tags.is_match(condition, tag):
+        return json_answer(request, body, headers={"Cache-Control": REVALIDATED, "ETag": tag})
+    standard = _standard_headers(is_secure=request.is_secure)
+    fields = {**standard, **request_context.budget(), "Cache-Control": REVALIDATED, "ETag": tag}
+    if len(body) >= entity_tags.SMALLEST_COMPRESSED:  # as 200 has it, once it is compressed or could be
+        fields["Vary"] = "Accept-Encoding"
+    return Answer(HTTPStatus.NOT_MODIFIED, fields, b"")
 
 
 def error_answer(request: request_context.Request, error: ApiError) -> Answer:
@@ -193,9 +216,9 @@ def serves(path: str) -> bool:
 
 
 def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Return `response` with strict headers, no caching unless it says how, no body for HEAD."""
+    """Return `response` with strict headers, what limits have left, no caching unless it says how, no body for HEAD."""
     headers = response.headers
-    for name, value in _standard_headers(is_secure=request.is_secure()).items():
+    for name, value in {**_standard_headers(is_secure=request.is_secure()), **request_context.budget()}.items():
         headers.setdefault(name, value)
     if not response.streaming:
         headers.setdefault("Content-Length", str(len(response.content)))

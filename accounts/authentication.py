@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from datetime import datetime
@@ -21,7 +22,7 @@ from accounts.errors import (
     UsageExceeded,
 )
 from infrastructure import hashing, limits
-from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
+from infrastructure.limits import KeyAnswer, KeyRecord, KeyRequest, Left, Verdict, Window
 from infrastructure.requests import request_context
 from infrastructure.requests.errors import AddressRateLimited, ApiError
 from infrastructure.requests.request_context import Caller, Prefetch
@@ -42,11 +43,43 @@ def address_window() -> Window:
 
 def count_address() -> None:
     """Count a request that needs no key, or has none. AddressRateLimited; LimitsUnavailable as `limits`."""
-    if seconds_left := limits.hit(address_window()):
-        raise address_limited(seconds_left)
+    window = address_window()
+    _refuse_if_used_up(window, limits.hit(window))
 
 
-def address_limited(seconds_left: int) -> AddressRateLimited:
+def look_at_address() -> None:
+    """Refuse a request of an address whose window is used up, and count nothing. Raises as `count_address`."""
+    window = address_window()
+    _refuse_if_used_up(window, limits.peek(window))
+
+
+def _refuse_if_used_up(window: Window, seconds_left: int) -> None:
+    _note_budget(window.left)
+    if seconds_left:
+        raise _address_limited(seconds_left)
+
+
+def _note_budget(address: Left | None, key: Left | None = None) -> None:
+    """Have the answer name what is left: docs/spec/shared.md, "Budget". None: nothing is counted."""
+    if address is None:
+        return
+    limit, requests, seconds = address
+    if key is None:
+        policy, left = _policy(limit.for_script, None), f'"address";r={requests};t={seconds}'
+    else:
+        policy = _policy(limit.for_script, key.limit.for_script)
+        left = f'"key";r={key.requests};t={key.seconds}, "address";r={requests};t={seconds}'
+    request_context.note_budget({"RateLimit-Policy": policy, "RateLimit": left})
+
+
+@functools.lru_cache(maxsize=16)
+def _policy(address: tuple[int, int], key: tuple[int, int] | None) -> str:
+    """Return `RateLimit-Policy` for limits of these amounts and milliseconds."""
+    named = (("key", key), ("address", address))
+    return ", ".join(f'"{name}";q={limit[0]};w={limit[1] // 1000}' for name, limit in named if limit is not None)
+
+
+def _address_limited(seconds_left: int) -> AddressRateLimited:
     """Return the refusal. `seconds_left`: until the address's window ends."""
     resets_at = math.ceil(time.time()) + seconds_left
     return AddressRateLimited(amount=rate_limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
@@ -94,6 +127,7 @@ def check(
     asked.prefetch = prefetch
     asked.cost = cost
     answer = limits.check_key(asked, _record_of)
+    _note_budget(asked.address.left, asked.left)
     record = answer.record
     if record is not None:
         request_context.about(key_id=record.key_id)
@@ -141,7 +175,7 @@ _REFUSALS: dict[Verdict, type[ApiError]] = {
 
 def _refusal(answer: KeyAnswer) -> ApiError:
     if answer.verdict is Verdict.ADDRESS_LIMITED:
-        return address_limited(answer.seconds_left)
+        return _address_limited(answer.seconds_left)
     if answer.verdict is Verdict.KEY_LIMITED:
         return KeyRateLimited(seconds_left=answer.seconds_left)
     return _REFUSALS[answer.verdict]()

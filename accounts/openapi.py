@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from accounts import authentication, rate_limits
@@ -49,8 +49,46 @@ _WORDS = {
 }
 
 
+# Of every answer to a request that was counted: docs/spec/shared.md, "Budget". Named where a client looks at them.
+_COUNTED = [200, 201, 302, 304, 429]
+_BUDGET = [
+    OpenApiParameter(
+        "RateLimit-Policy",
+        {"type": "string", "example": '"key";q=30;w=60, "address";q=60;w=60'},
+        OpenApiParameter.HEADER,
+        description="How many requests (`q`) a window of `w` seconds takes, of the accepted key and of the address.",
+        response=_COUNTED,
+    ),
+    OpenApiParameter(
+        "RateLimit",
+        {"type": "string", "example": '"key";r=29;t=41, "address";r=57;t=41'},
+        OpenApiParameter.HEADER,
+        description="How many requests are left (`r`) for the `t` seconds until the window ends.",
+        response=_COUNTED,
+    ),
+]
+_CONDITION = [
+    OpenApiParameter(
+        "If-None-Match", str, OpenApiParameter.HEADER, description="The `ETag` of an answer that the client still has."
+    ),
+    OpenApiParameter(
+        "ETag",
+        {"type": "string", "example": '"9f86d081884c7d659a2feaa0c55ad015"'},
+        OpenApiParameter.HEADER,
+        description="It changes if and only if the body changes, and is the same for every key.",
+        response=[200, 304],
+    ),
+]
+NOT_MODIFIED = {304: OpenApiResponse(description="The body is that of the `If-None-Match`. It counts as a request.")}
+
+
 class ApiSchema(AutoSchema):
-    """Describes an ApiView: its key, from its class attributes."""
+    """Describes an ApiView: its key, from its class attributes, and the headers that its answers share."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """Any: parameters, as the library types them."""
+        is_conditional = getattr(self.view, "is_conditional", False) and self.method == "GET"
+        return [*super().get_override_parameters(), *_BUDGET, *(_CONDITION if is_conditional else ())]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         view = type(self.view)

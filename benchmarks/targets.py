@@ -43,6 +43,13 @@ TARGETS: dict[str, Target] = {
     "lookup-0-document": Target("lookup, no include, to Fastify with our document", 0.9, 0.75),
     "leaderboard": Target("leaderboard of 100, to Fastify reading the same", 3, 2),
     "presence": Target("presence of one, to Fastify reading the same", 0.9, 0.75),
+    # processor time of a 304 to that of the 200 that it stands for
+    "conditional-lookup-0": _most("304 of a lookup, no include", 0.7, None),
+    "conditional-lookup-4": _most("304 of a lookup, 4 includes", 0.7, None),
+    "conditional-lookup-13": _most("304 of a lookup, 13 includes", 0.7, None),
+    "conditional-lookup-gzip": _most("304 of a lookup, 13 includes, by gzip", 0.7, None),
+    "conditional-leaderboard": _most("304 of a leaderboard of 100", 0.7, None),
+    "conditional-presence": _most("304 of a presence", 0.7, None),
     # requests for each second of processor time
     "refresh": Target("refresh, to Better Auth", 7, 5),
     "code": Target("code exchange, to Better Auth", 7, 5),

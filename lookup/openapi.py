@@ -104,6 +104,7 @@ user_lookup = extend_schema(
     ],
     responses={
         200: OpenApiResponse(CurrentLookupSerializer, examples=[_BASIC]),
+        **openapi.NOT_MODIFIED,
         **openapi.error_responses(
             *(TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate), *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS
         ),
@@ -125,7 +126,11 @@ def _earlier_lookup(by: str, schema: dict[str, Any]) -> Callable[[Target], Targe
         description="Every failed request answers 404, those of a limit aside.",
         tags=["Lookup, earlier form"],
         parameters=[OpenApiParameter(by, schema, OpenApiParameter.PATH)],
-        responses={200: earlier.EarlierUserSerializer, **_earlier_errors(UserNotFound, ProfilePrivate)},
+        responses={
+            200: earlier.EarlierUserSerializer,
+            **openapi.NOT_MODIFIED,
+            **_earlier_errors(UserNotFound, ProfilePrivate),
+        },
     )
 
 
@@ -142,7 +147,11 @@ def board(name: str, ranked_by: str) -> Callable[[Target], Target]:
         description="Ranked every five minutes; `change` is the rank before minus the rank now, 0 for new users.",
         tags=["Leaderboards"],
         parameters=[_LIMIT],
-        responses={200: earlier.BoardEntrySerializer(many=True), **_earlier_errors(LimitInvalid)},
+        responses={
+            200: earlier.BoardEntrySerializer(many=True),
+            **openapi.NOT_MODIFIED,
+            **_earlier_errors(LimitInvalid),
+        },
     )
     return extend_schema_view(get=described)
 

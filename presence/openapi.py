@@ -68,6 +68,7 @@ presence_lookup = extend_schema(
     parameters=[CHAT_ID, RETRY_AFTER],
     responses={
         200: OpenApiResponse(PresenceSerializer, examples=[OpenApiExample("A member", value=_ADA)]),
+        **openapi.NOT_MODIFIED,
         **responses(),
     },
 )

@@ -40,6 +40,7 @@ class PresenceLookup(BusyView):
     """GET /api/lookup/presence/{chatId}: the presence of a member as of now."""
 
     permission = Permission.LOOKUP_PRESENCE
+    is_conditional = True
 
     def respond(self, request: request_context.Request, **parameters: str) -> Answer:
         try:

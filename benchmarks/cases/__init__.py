@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.bench import Bench
 from benchmarks.cases import (
+    conditional,
     embedded_default,
     leaderboards,
     lookups,
@@ -36,6 +37,7 @@ CASES: dict[str, Case] = {
     "lookup": Case("a lookup with 0, 4 and 13 includes, to Fastify", lookups.run, is_quick=True),
     "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
     "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
+    "conditional": Case("304 of a lookup, leaderboard and presence, to their 200", conditional.run),
     "sign-in": Case("tokens, userinfo and introspection, to other providers", sign_in.run, is_quick=True),
     "presence-events": Case("presence events until readable; failover", presence_events.run),
     "scaling": Case("lookups beside the same with 1,000 members", scaling.run),

@@ -25,17 +25,17 @@ REQUESTS = 60_000
 
 def run(bench: Bench, population: Population) -> Iterator[Result]:
     result = Result("presence", "Redis", MEMBERS)
-    with _members(bench) as members:
-        ours = bench.ours(**members.environment)
-        peer = fastify.contender(bench, "document", **members.environment)
+    with members(bench) as platform:
+        ours = bench.ours(**platform.environment)
+        peer = fastify.contender(bench, "document", **platform.environment)
         with bench.running(ours, peer) as running:
-            _wait_for(running[0].port, members.ids, population)
-            fastify.check(running, [path(chat_id) for chat_id in members.ids[:200]], population)
+            wait_for(running[0].port, platform.ids, population)
+            fastify.check(running, [path(chat_id) for chat_id in platform.ids[:200]], population)
             file = bench.directory / "presence"
             dice = random.Random(1)  # noqa: S311 - no secret
             callers = population.callers(1)
             requests = (
-                load.request(path(dice.choice(members.ids)), headers=callers[number % len(callers)])
+                load.request(path(dice.choice(platform.ids)), headers=callers[number % len(callers)])
                 for number in range(REQUESTS)
             )
             load.write(file, requests)
@@ -59,7 +59,7 @@ class Members:
 
 
 @contextlib.contextmanager
-def _members(bench: Bench) -> Iterator[Members]:
+def members(bench: Bench) -> Iterator[Members]:
     """A simulated platform, and the worker that writes what it says."""
     with contextlib.ExitStack() as stack:
         command = [sys.executable, "-m", "benchmarks.presence_store", "--members", str(MEMBERS)]
@@ -98,7 +98,7 @@ def _started(bench: Bench, command: list[str], values: dict[str, str]) -> Iterat
             processes.stop(process)
 
 
-def _wait_for(port: int, ids: list[int], population: Population) -> None:
+def wait_for(port: int, ids: list[int], population: Population) -> None:
     """Wait until the worker has written all members."""
     import time
 

@@ -32,6 +32,7 @@ from config import views
 from config.observability import access_log, tracing
 from infrastructure import metrics
 from infrastructure.requests import request_context
+from infrastructure.requests.entity_tags import OF_GZIP, SMALLEST_COMPRESSED
 from infrastructure.requests.errors import Forbidden
 from infrastructure.requests.kept_html import accepts_gzip
 from infrastructure.requests.request_context import RequestContext
@@ -55,7 +56,6 @@ REQUESTS = Histogram(
 )
 _series = functools.cache(REQUESTS.labels)  # the library takes as long to find one as to count
 
-SMALLEST_JSON = 4096  # bytes of a body that is worth the work
 LEVEL = 1  # a quarter of the time of the usual level, and an eighth more bytes
 KEPT_LENGTHS = range(2**16, 2**20)  # of bodies, such as leaderboards, that are likely to be sent again
 MOST_KEPT = 6
@@ -241,8 +241,9 @@ def holds_secret(headers: Mapping[str, str], path: str) -> bool:
 
 
 def compressed_json(headers: MutableMapping[str, str], body: bytes, accept_encoding: str) -> bytes:
-    """Return the body to send for a body of JSON, and set the headers that it needs."""
-    if len(body) < SMALLEST_JSON or "Content-Encoding" in headers:
+    """Return the body to send for a body of JSON, and set the headers that it needs. A strong entity tag that is not of
+    the gzip coding becomes a weak one."""
+    if len(body) < SMALLEST_COMPRESSED or "Content-Encoding" in headers:
         return body
     vary = headers.get("Vary")
     headers["Vary"] = f"{vary}, Accept-Encoding" if vary else "Accept-Encoding"
@@ -250,7 +251,7 @@ def compressed_json(headers: MutableMapping[str, str], body: bytes, accept_encod
         return body
     compressed = _kept(body) if len(body) in KEPT_LENGTHS else _compressed(body)
     headers["Content-Encoding"], headers["Content-Length"] = "gzip", str(len(compressed))
-    if (etag := headers.get("ETag", "")).startswith('"'):
+    if (etag := headers.get("ETag", "")).startswith('"') and not etag.endswith(OF_GZIP):
         headers["ETag"] = f"W/{etag}"
     return compressed
 

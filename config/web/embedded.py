@@ -143,8 +143,7 @@ async def _answer_read(found: BusyRequest, send: Send) -> None:
         events._set_running_loop(loop)
     if answer is None:
         answer = await loop.run_in_executor(_threads, found.answer)
-    request_id = answer.headers.pop(request_context.HEADER)  # another one each time: not to be kept by `_encoded`
-    headers = [*map(_encoded, answer.headers.items()), (b"X-Request-Id", request_id.encode())]
+    headers = [_kept(field) if field[0] not in _CHANGING else _encoded(field) for field in answer.headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
@@ -206,10 +205,13 @@ def _environ(scope: Scope) -> dict[str, Any]:
     return environ
 
 
-@functools.lru_cache(maxsize=1_000)
 def _encoded(header: tuple[str, str]) -> tuple[bytes, bytes]:
     """A header of an answer as ASGI has it."""
     return header[0].encode("latin-1"), header[1].encode("latin-1")
+
+
+_kept = functools.lru_cache(maxsize=1_000)(_encoded)
+_CHANGING = frozenset({request_context.HEADER, "RateLimit", "ETag"})  # another value each time: they are not kept
 
 
 @functools.lru_cache(maxsize=200)

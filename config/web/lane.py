@@ -21,6 +21,7 @@ from config.web import door, request_body
 from config.web.door import ObservedRequest
 from infrastructure.databases import statements
 from infrastructure.requests import request_context
+from infrastructure.requests.entity_tags import SMALLEST_COMPRESSED
 from infrastructure.requests.request_context import Answer, Request
 from infrastructure.settings_cache import from_settings
 
@@ -75,13 +76,11 @@ class BusyRequest:
             answer = self._view.respond(self._request, **self._parameters)
         except Exception as error:  # as Django's handler, which no exception passes
             return _answer_of(response_for_exception(WSGIRequest(environ), error))
-        if len(answer.body) < door.SMALLEST_JSON:
-            return answer
-        if door.holds_secret(answer.headers, environ["PATH_INFO"]):
-            return answer
-        headers = dict(answer.headers)
-        body = door.compressed_json(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
-        return Answer(answer.status, headers, body)
+        if len(answer.body) >= SMALLEST_COMPRESSED and not door.holds_secret(answer.headers, environ["PATH_INFO"]):
+            headers = dict(answer.headers)
+            body = door.compressed_json(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
+            answer = Answer(answer.status, headers, body)
+        return answer._replace(body=b"") if environ["REQUEST_METHOD"] == "HEAD" else answer
 
 
 def find(environ: dict[str, Any]) -> BusyRequest | None:

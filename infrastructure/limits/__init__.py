@@ -64,12 +64,30 @@ class Limit:
         return Window(f"{self.name}:{subject}", self)
 
 
+class Left(NamedTuple):
+    """What a window has left. `requests`: at least 0. `seconds`: until it ends (whole, at least 1)."""
+
+    limit: Limit
+    requests: int
+    seconds: int
+
+    @classmethod
+    def of(cls, limit: Limit, count: int, milliseconds: int) -> Self:
+        """`count`: the requests in the window. A limit may have shrunk below that, as where premium ends."""
+        requests = limit.amount - count
+        return cls(limit, requests if requests > 0 else 0, -(-milliseconds // 1000) or 1)
+
+
 @dataclass(slots=True)
 class Window:
-    """The window in which a request counts. `key` names it in the store."""
+    """The window in which a request counts. `key` names it in the store.
+
+    `left`: once a request is counted in it or refused, if it is the first window of a call.
+    """
 
     key: str
     limit: Limit
+    left: Left | None = None
 
 
 class Verdict(enum.StrEnum):
@@ -136,7 +154,8 @@ class KeyRequest:
 
     `instant`: in microseconds since 1970. `premium_limit`: where the owner of the key has premium. `is_counted` False:
     no limit counts or refuses it. `prefetch`: sent along where the store is Redis. `cost`: how many requests it counts
-    as in the key's window; in the address's it is one.
+    as in the key's window; in the address's it is one. `left`: what the key's window has left, once the request is
+    counted in it, or refused by it.
     """
 
     address: Window
@@ -148,6 +167,7 @@ class KeyRequest:
     is_counted: bool = True
     prefetch: Prefetch | None = None
     cost: int = 1
+    left: Left | None = None
 
     def verdict(self, record: KeyRecord | None) -> Verdict:
         """Return the verdict on the key of this record, limits aside."""
@@ -196,21 +216,32 @@ class LimitStore(Protocol):
 
 # --- In Redis: the limits of any number of processes; each script is one step for all of them ---
 
+# The milliseconds that are left of a window, by its name and its length. Redis keeps a key through the millisecond in
+# which its time ends, so a window's key lives a millisecond less than the window.
+_LEFT = """
+local function left_of(key, length)
+    local milliseconds = redis.call('PTTL', key)
+    return milliseconds >= 0 and math.min(milliseconds + 1, length) or length
+end
+"""
+
 # Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
-# length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0.
-HIT = Script("""
+# length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0; then the
+# requests in the first window, and the milliseconds that are left of it.
+HIT = Script(f"""{_LEFT}
+local refused = 0
 for i, key in ipairs(KEYS) do
     if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[2 * i]) then
-        local left = redis.call('PTTL', key)
-        return left >= 0 and math.max(left, 1) or tonumber(ARGV[2 * i + 1])
+        refused = left_of(key, tonumber(ARGV[2 * i + 1]))
+        break
     end
 end
-if ARGV[1] == '1' then
+if ARGV[1] == '1' and refused == 0 then
     for i, key in ipairs(KEYS) do
-        if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[2 * i + 1]) end
+        if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[2 * i + 1] - 1) end
     end
 end
-return 0
+return {{refused, tonumber(redis.call('GET', KEYS[1]) or '0'), left_of(KEYS[1], tonumber(ARGV[3]))}}
 """)
 
 RECORDS = "record-2"  # in the names of records; a new number whenever what they hold changes
@@ -224,18 +255,20 @@ COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3  # the last two in the 
 # Arguments: the version of the record by which the caller decided; the amount and the window in milliseconds of the
 # address, then of the key (0: not counted); what the request costs the key; where the caller has just read the record
 # from the database, that and its lifetime in milliseconds.
-# Answer: COUNTED, or a list of another number above and the milliseconds that are left of the window that refuses, or,
-# for MISS, the record that is cached instead ("": none).
-COUNT_FOR_KEY = Script(f"""
+# Answer: for MISS, that and the record that is cached instead ("": none); else COUNTED or the number of a refusal, and
+# the requests and the milliseconds that are left of the address's window, then, but for ADDRESS_LIMITED, of the key's.
+COUNT_FOR_KEY = Script(f"""{_LEFT}
 local windows = redis.call('MGET', KEYS[2], KEYS[3])
+local counts = {{tonumber(windows[1] or '0'), tonumber(windows[2] or '0')}}
 local function is_used_up(i, cost)
-    return ARGV[2 * i] ~= '0' and tonumber(windows[i] or '0') + cost > tonumber(ARGV[2 * i])
+    return ARGV[2 * i] ~= '0' and counts[i] + cost > tonumber(ARGV[2 * i])
 end
 local function left(i)
-    local milliseconds = redis.call('PTTL', KEYS[i + 1])
-    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(ARGV[2 * i + 1])
+    if ARGV[2 * i] == '0' then return 0 end
+    local length = tonumber(ARGV[2 * i + 1])
+    return windows[i] and left_of(KEYS[i + 1], length) or length
 end
-if is_used_up(1, 1) then return {{{ADDRESS_LIMITED}, left(1)}} end
+if is_used_up(1, 1) then return {{{ADDRESS_LIMITED}, counts[1], left(1)}} end
 if redis.call('GETRANGE', KEYS[1], 0, {VERSION_SIZE - 1}) ~= ARGV[1] then
     local cached = redis.call('GET', KEYS[1])
     if not ARGV[7] or (cached and cached ~= '{FORGOTTEN}') then
@@ -243,14 +276,14 @@ if redis.call('GETRANGE', KEYS[1], 0, {VERSION_SIZE - 1}) ~= ARGV[1] then
     end
     if not cached and ARGV[1] ~= '{UNKNOWN.decode()}' then redis.call('SET', KEYS[1], ARGV[7], 'PX', ARGV[8]) end
 end
-if is_used_up(2, tonumber(ARGV[6])) then return {{{KEY_LIMITED}, left(2)}} end
+if is_used_up(2, tonumber(ARGV[6])) then return {{{KEY_LIMITED}, counts[1], left(1), counts[2], left(2)}} end
 for i = 1, 2 do
     if ARGV[2 * i] ~= '0' then
-        redis.call('INCRBY', KEYS[i + 1], i == 1 and '1' or ARGV[6])
-        if not windows[i] then redis.call('PEXPIRE', KEYS[i + 1], ARGV[2 * i + 1]) end
+        counts[i] = redis.call('INCRBY', KEYS[i + 1], i == 1 and '1' or ARGV[6])
+        if not windows[i] then redis.call('PEXPIRE', KEYS[i + 1], ARGV[2 * i + 1] - 1) end
     end
 end
-return {COUNTED}
+return {{{COUNTED}, counts[1], left(1), counts[2], left(2)}}
 """)
 
 _LIFETIME = RECORD_LIFETIME // MILLISECOND
@@ -294,16 +327,15 @@ class RedisLimits:
         stored: tuple[Part, ...] = ()
         for _ in range(self.MOST_TRIES):
             verdict = asked.verdict(known.record)
-            answer = self._count(asked, known, verdict, stored)
-            if answer == COUNTED:
+            outcome, detail = self._count(asked, known, verdict, stored)
+            if outcome == COUNTED:
                 if not known.was_accepted and verdict is Verdict.OK:
                     self._remember(asked.secret_hash, known._replace(was_accepted=True))
                 return KeyAnswer(verdict, known.record)
-            outcome, detail = answer
             if outcome != MISS:
                 if known.was_accepted:
                     self._remember(asked.secret_hash, known._replace(was_accepted=False))
-                return KeyAnswer(REFUSALS[outcome - ADDRESS_LIMITED], seconds_left=math.ceil(detail / 1000))
+                return KeyAnswer(REFUSALS[outcome - ADDRESS_LIMITED], seconds_left=detail)
             if detail:
                 known, stored = KnownKey(detail[:VERSION_SIZE], KeyRecord.from_json(detail[VERSION_SIZE:])), ()
             else:
@@ -338,23 +370,45 @@ class RedisLimits:
         keys = [_redis_key(window.key) for window in windows]
         amounts = [part for window in windows for part in (window.limit.amount, window.limit.milliseconds)]
         try:
-            left: int = self._redis.script(HIT, keys, [is_counted, *amounts])[0]
+            reply: list[int] = self._redis.script(HIT, keys, [is_counted, *amounts])[0]
         except RedisError as error:
             raise LimitsUnavailable from error
-        return math.ceil(left / 1000)
+        refused, count, milliseconds = reply
+        windows[0].left = Left.of(windows[0].limit, count, milliseconds)
+        return math.ceil(refused / 1000)
 
-    def _count(self, asked: KeyRequest, known: KnownKey, verdict: Verdict, stored: Sequence[Part]) -> Reply:
-        """Run the script, and send `asked.prefetch` along; return the script's answer."""
+    def _count(self, asked: KeyRequest, known: KnownKey, verdict: Verdict, stored: Sequence[Part]) -> tuple[int, Reply]:
+        """Run the script and note what the windows have left. Return its outcome, and for MISS the cached record
+        (bytes), for a refusal the seconds until its window ends."""
         record = known.record
         of_address = asked.address.limit if asked.is_counted else _NO_LIMIT
         of_key = asked.limit_of(record) if record and asked.is_counted and verdict is Verdict.OK else _NO_LIMIT
+        outcome, *details = self._run(asked, known, verdict, (*of_address.for_script, *of_key.for_script), stored)
+        if outcome == MISS:
+            return outcome, details[0]
+        if of_address is _NO_LIMIT:
+            return outcome, 0
+        left = asked.address.left = Left.of(of_address, details[0], details[1])
+        if of_key is not _NO_LIMIT and outcome != ADDRESS_LIMITED:
+            left = asked.left = Left.of(of_key, details[2], details[3])
+        return outcome, left.seconds
+
+    def _run(
+        self,
+        asked: KeyRequest,
+        known: KnownKey,
+        verdict: Verdict,
+        limits: Sequence[Part],
+        stored: Sequence[Part],
+    ) -> Reply:
+        """Run the script, and send `asked.prefetch` along; return the script's answer."""
         keys = (
             f"{{limit}}:{RECORDS}:{asked.secret_hash}",
             f"{{limit}}:{asked.address.key}",
             f"{{limit}}:key:{asked.secret_hash}",
         )
-        arguments = (known.version, *of_address.for_script, *of_key.for_script, asked.cost, *stored)
-        prefetch = asked.prefetch
+        arguments = (known.version, *limits, asked.cost, *stored)
+        record, prefetch = known.record, asked.prefetch
         try:
             if prefetch is None:
                 return self._redis.script(COUNT_FOR_KEY, keys, arguments)[0]

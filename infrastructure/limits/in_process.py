@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from infrastructure.limits import REFUSALS, KeyAnswer, KeyRequest, LoadKey, Verdict, Window
+from infrastructure.limits import REFUSALS, KeyAnswer, KeyRequest, Left, LoadKey, Verdict, Window
 
 
 class InProcessLimits:
@@ -26,7 +26,8 @@ class InProcessLimits:
         now = time.time()
         with self._lock:
             ends_at, count = self._window(window, now)
-        return _whole(ends_at - now) if count >= window.limit.amount else 0
+        left = window.left = Left.of(window.limit, count, math.ceil((ends_at - now) * 1000))
+        return 0 if left.requests else left.seconds
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         """Nothing is cached: the database is on this machine, and other processes may write to it."""
@@ -41,6 +42,7 @@ class InProcessLimits:
         if record is not None and verdict is Verdict.OK:
             windows.append((Window(f"key:{asked.secret_hash}", asked.limit_of(record)), asked.cost))
         used_up, seconds_left = self._count(windows)
+        asked.left = windows[1][0].left if len(windows) > 1 else None
         if seconds_left:
             return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)
         return KeyAnswer(verdict, record)
@@ -56,17 +58,14 @@ class InProcessLimits:
                 self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
             before = [self._window(window, now) for window, _ in windows]
             for number, ((window, cost), (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
+                left = window.left = Left.of(window.limit, count, math.ceil((ends_at - now) * 1000))
                 if count + cost > window.limit.amount:
-                    return number, _whole(ends_at - now)
+                    return number, left.seconds
             for (window, cost), (ends_at, count) in zip(windows, before, strict=True):
                 self._windows[window.key] = (ends_at, count + cost)
+                window.left = Left.of(window.limit, count + cost, math.ceil((ends_at - now) * 1000))
         return 0, 0
 
     def _window(self, window: Window, now: float) -> tuple[float, int]:
         ends_at, count = self._windows.get(window.key, (0.0, 0))
         return (ends_at, count) if ends_at > now else (now + window.limit.seconds, 0)
-
-
-def _whole(seconds: float) -> int:
-    """Seconds as answers name them: whole, and at least 1."""
-    return max(math.ceil(seconds), 1)

@@ -6,6 +6,7 @@ settings, which another process has: the cache `pages` is never shared. It holds
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 from collections.abc import Callable
@@ -63,6 +64,7 @@ def answer(request: HttpRequest, key: str, render: Callable[[], HttpResponse]) -
     return get_conditional_response(request, etag=etag, response=response) or response
 
 
+@functools.lru_cache(maxsize=100)  # clients of one library send the same
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return whether a request with this header takes gzip."""
     return bool(_NAMES_GZIP.search(accept_encoding)) and not _REFUSES_GZIP.search(accept_encoding)

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address, ip_network
 from itertools import compress, repeat
 from operator import eq, methodcaller
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.conf import settings
@@ -179,7 +180,7 @@ def _decoded(text: str) -> dict[str, str | None]:
 
 
 class Answer(NamedTuple):
-    """The body of an answer to HEAD is empty; `Content-Length` is always among the headers."""
+    """A whole answer. The body of one to HEAD is not sent. `Content-Length` is among the headers, but for 304."""
 
     status: int
     headers: dict[str, str]
@@ -230,7 +231,8 @@ def waits(function: Callable[P, R]) -> Callable[P, R]:
 
 class RequestContext:
     """`job`: its name, where this is the run of one. `route`: where it is known from the beginning. `error`: the code
-    of the answer. `address`: as limits count it; empty in commands and jobs.
+    of the answer. `address`: as limits count it; empty in commands and jobs. `budget`: headers of the answer, which
+    name what the limits have left.
 
     `span`: OpenTelemetry's, of `config.observability.tracing`, with `traceparent` as W3C Trace Context writes it; None
     and "" without tracing.
@@ -238,6 +240,7 @@ class RequestContext:
 
     job = route = client_id = user_id = error = traceparent = ""
     key_id: int | None = None
+    budget: Mapping[str, str] = MappingProxyType({})
     span: Any = None
 
     def __init__(self, request_id: str = "", job: str = "", address: str = "") -> None:
@@ -292,6 +295,19 @@ def failed(error: str) -> None:
     context = current.get()
     if context is not None:
         context.error = error
+
+
+def note_budget(headers: Mapping[str, str]) -> None:
+    """Note the headers that name what the limits have left. Does nothing outside a request."""
+    context = current.get()
+    if context is not None:
+        context.budget = headers
+
+
+def budget() -> Mapping[str, str]:
+    """Return the headers that name what the limits have left; none before the request is counted."""
+    context = current.get()
+    return RequestContext.budget if context is None else context.budget
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 class LookupView(BusyView):
     """A lookup of one user, whose row is asked for together with the check of the key."""
 
-    is_read = True
+    is_read = is_conditional = True
 
     def asked(self, request: request_context.Request, **parameters: str) -> Asked:
         """Return what the request asks for. Raises what `resolve.prepared`, `Prepared.of` and `Query` raise."""
@@ -170,6 +170,7 @@ def _earlier_answer(asked: Asked) -> bytes:
 
 
 class Leaderboard(EarlierView):
+    is_conditional = True
     board: ClassVar[Board]
 
     def get(self, request: request_context.Request) -> bytes:

@@ -24,7 +24,7 @@ from infrastructure.requests.request_context import Query
 from lookup.documents import registry
 from lookup.models import Profile
 from lookup.views import api
-from tests.accounts.calls import ALWAYS
+from tests.accounts.calls import ALWAYS, without_budget
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import main_profile, shown
 from tests.oidc_provider.protocol import DISCOVERY, KEY_SET, TOKEN
@@ -42,10 +42,10 @@ ALL = "type=username&value=ada&" + "&".join(f"{include}=true" for include in reg
 
 
 def send(path: str, query: str = "", method: str = "GET", **headers: str) -> Sent:
-    """Return the answer without its id."""
-    sent = wsgi_requests.send(path, query, method, headers=headers)
-    assert len(sent[1].pop("X-Request-Id")) == 16
-    return sent
+    """Return the answer without its id and its budget."""
+    status, fields, body = wsgi_requests.send(path, query, method, headers=headers)
+    assert len(fields.pop("X-Request-Id")) == 16
+    return status, without_budget(fields), body
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from pytest_django import Settings
 
 from demo.chat_platform.running import Simulator
 from presence.store.store import PresenceStore, Profile
+from tests.accounts.calls import without_budget
 from tests.lookup.answers import compact
 from tests.presence import lookups, reading, whole_members
 from tests.presence.lookups import SECRET
@@ -68,15 +70,42 @@ def test_ids_have_17_to_19_digits(store: PresenceStore, simulator: Simulator, ch
 def test_head_is_get_without_a_body(everything: None) -> None:
     headers = {"X-API-Key": SECRET}
     head, got = Client().head(f"/api/lookup/presence/{ADA}", headers=headers), lookups.get(ADA)
-    expected = dict(got.headers)
+    expected = without_budget(got.headers)
     assert head.headers.pop("X-Request-Id")[1] != expected.pop("X-Request-Id")
     assert (head.status_code, head.content) == (200, b"")
-    assert dict(head.headers) == expected
-    assert dict(head.headers) == {
+    assert without_budget(head.headers) == expected
+    assert expected == {
         "Content-Type": "application/json",
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "private, no-store",
+        "Cache-Control": "private, no-cache",
+        "ETag": f'"{hashlib.sha256(compact(SHOWN_EVERYTHING).encode()).hexdigest()[:32]}"',
         "Content-Length": str(len(compact(SHOWN_EVERYTHING).encode())),
     }
+
+
+def test_an_unchanged_presence_is_304_and_a_changed_or_refused_one_is_not(
+    everything: None, store: PresenceStore
+) -> None:
+    path, known = f"/api/lookup/presence/{ADA}", lookups.get(ADA).headers["ETag"]
+    headers = {"X-API-Key": SECRET, "If-None-Match": known}
+    again = Client(REMOTE_ADDR=lookups.ADDRESS).get(path, headers=headers)
+    fields = dict(again.headers)
+    assert len(fields.pop("X-Request-Id")) == 16
+    assert (again.status_code, again.content) == (304, b"")
+    assert fields == {
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "private, no-cache",
+        "ETag": known,
+        "RateLimit-Policy": '"key";q=30;w=60, "address";q=60;w=60',
+        "RateLimit": '"key";r=28;t=60, "address";r=58;t=60',
+    }
+    refused = Client().get(path, headers={**headers, "X-API-Key": "nobody's"})
+    assert (refused.status_code, refused.headers["Cache-Control"]) == (401, "private, no-store")
+    assert "ETag" not in refused.headers
+    _tell(store, {**EVERYTHING, "last_online": 1})
+    changed = Client().get(path, headers=headers)
+    assert (changed.status_code, changed.headers["ETag"] == known) == (200, False)
