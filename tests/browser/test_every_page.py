@@ -90,7 +90,9 @@ OWN = (
     "/dashboard/",
     "/dashboard/profile/",
     "/dashboard/profile/links/",
+    "/dashboard/profile/links/add/",
     "/dashboard/profile/media/",
+    "/dashboard/profile/theme/",
     "/dashboard/profile/appearance/",
     "/dashboard/imagehost/",
     "/dashboard/imagehost/rules/",
@@ -162,7 +164,7 @@ def test_the_menu_of_a_phone_has_the_dashboard_and_the_account(chrome: Browser, 
         ).to_be_visible()
         assert problems_of(page, scripts=scripts) == []
         page.get_by_role("button", name="Sign out").click()
-        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+        expect(page.get_by_role("link", name="Sign in", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
