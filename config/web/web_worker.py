@@ -4,6 +4,7 @@ ends with its server."""
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import multiprocessing
 import os
@@ -49,12 +50,17 @@ class ShutdownFlag:
         os.close(writer)
 
     def wrap_handlers(self) -> None:
-        """For a server that has installed its signal handlers already: set the flag, then call them as before."""
+        """For a server that has installed its signal handlers already: set the flag, then call them as before.
+
+        A worker that is still there after PATIENCE prints what its threads do, and ends: all its answers are streams,
+        which the flag ends within a second, so its server has stopped waiting for anything real.
+        """
         for number in STOPS:
             before = signal.getsignal(number)
 
             def handle(number: int, frame: FrameType | None, before: object = before) -> None:
                 self._is_set = True
+                faulthandler.dump_traceback_later(PATIENCE, exit=True)  # by a thread that needs no lock of Python's
                 if callable(before):
                     before(number, frame)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import signal
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
@@ -88,6 +91,7 @@ def _signals_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(watching.hub, "is_leaving", watching.hub.is_leaving)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
+    faulthandler.cancel_dump_traceback_later()  # it would end this process
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -102,3 +106,19 @@ def test_streams_hear_of_the_servers_end_and_so_does_the_server() -> None:
     signal.raise_signal(signal.SIGTERM)
     assert watching.hub.is_leaving()
     assert heard == [signal.SIGTERM]
+
+
+def test_a_worker_that_its_server_keeps_ends_itself_and_says_what_it_waits_for() -> None:
+    program = """
+import signal, time
+from config.web import web_worker
+web_worker.PATIENCE = 0.2
+signal.signal(signal.SIGTERM, lambda number, frame: None)
+web_worker.ShutdownFlag().wrap_handlers()
+signal.raise_signal(signal.SIGTERM)
+time.sleep(30)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False)
+    assert ended.returncode == 1
+    assert "Timeout (0:00:00.200000)!" in ended.stderr
+    assert "line 8 in <module>" in ended.stderr
