@@ -30,7 +30,7 @@ from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests import entity_tags, request_context
 from infrastructure.requests.api_json import CONTENT_TYPE, json_bytes, json_response
 from infrastructure.requests.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
-from infrastructure.requests.request_context import Answer, Prefetch
+from infrastructure.requests.request_context import Answer, Caller, Prefetch
 from infrastructure.settings_cache import from_settings
 
 __all__ = ["ApiRequest", "ApiView", "BusyView", "error_response", "finished", "json_bytes", "json_response"]
@@ -76,6 +76,16 @@ class ApiView(APIView):
         """
         return 1
 
+    def caller_of(self, request: request_context.Request) -> Caller:
+        """Count the request and return its caller. Raises what `authentication.check` raises."""
+        return authentication.check(
+            type(self).credential(request),
+            permission=cast("str", self.permission),
+            now=request.now,
+            prefetch=request.prefetch,
+            cost=self.cost(request),
+        )
+
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the request. Django logs errors other than FAILURES, and `config.views` answers them."""
         try:
@@ -107,14 +117,7 @@ class ApiView(APIView):
             if handler is None or self.permission is None:
                 authentication.count_address()
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
-                secret = type(self).credential(request)
-                request.caller = authentication.check(
-                    secret,
-                    permission=self.permission,
-                    now=request.now,
-                    prefetch=request.prefetch,
-                    cost=self.cost(request),
-                )
+                request.caller = self.caller_of(request)
         except ApiError as error:
             raise self.refusal(error) from error
         if handler is None:

@@ -123,7 +123,14 @@ def check(
     if len(secret) > MAX_LENGTH or not secret.isascii():
         count_address()
         raise InvalidApiKey
-    asked = _asked(hashing.digest(secret), permission, now)
+    return check_hash(hashing.digest(secret), permission=permission, now=now, prefetch=prefetch, cost=cost)
+
+
+def check_hash(
+    secret_hash: str, *, permission: str, now: datetime, prefetch: Prefetch | None = None, cost: int = 1
+) -> Caller:
+    """Check and count as `check` does, by the hash of the key, as `hashing.digest` makes it."""
+    asked = _asked(secret_hash, permission, now)
     asked.prefetch = prefetch
     asked.cost = cost
     answer = limits.check_key(asked, _record_of)

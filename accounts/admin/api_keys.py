@@ -24,7 +24,7 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
 
     class Meta:
         model = ApiKey
-        fields = ("owner", "name", "expires_at", "remaining_uses", "refill_amount", "refill_interval")
+        fields = ("owner", "name", "expires_at", "remaining_uses", "refill_amount", "refill_interval", "origins")
 
     def clean(self) -> dict[str, Any]:
         super().clean()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import string
 from collections.abc import Sequence
@@ -22,6 +23,11 @@ PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
 MAX_LIVE = 25  # live keys of one user; staff may give more
 LONGEST_OVERLAP = timedelta(hours=24)  # how long a rotated key may still work
+MAX_ORIGINS = 10
+MAX_ORIGINS_LENGTH = 3000  # characters
+_ORIGIN = re.compile(r"(https?)://([a-z0-9.-]{1,253}|\[::1\])(?::([1-9][0-9]{0,4}))?")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_DEFAULT_PORTS = {"https": "443", "http": "80"}
 _ALPHABET = string.ascii_letters + string.digits
 
 
@@ -40,7 +46,7 @@ def _check(**values: Any) -> None:
         raise ValidationError(found)
 
 
-def problems(
+def problems(  # noqa: PLR0913 - all keyword-only with a default
     *,
     owner: User | None = None,
     permissions: Sequence[str] | None = None,
@@ -49,6 +55,7 @@ def problems(
     remaining_uses: int | None = None,
     refill_amount: int | None = None,
     refill_interval: timedelta | None = None,
+    origins: str = "",
 ) -> dict[str, list[str]]:
     """Return why `issue` refuses the given values, by argument; empty where it accepts them."""
     found: dict[str, list[str]] = {}
@@ -65,6 +72,7 @@ def problems(
             found["name"] = error.messages
     if expires_at is not None and expires_at <= timezone.now():
         found["expires_at"] = ["The end must be in the future."]
+    found["origins"] = _origin_problems(origins)
     found |= _quota_problems(remaining_uses, refill_amount, refill_interval)
     return {argument: sentences for argument, sentences in found.items() if sentences}
 
@@ -92,6 +100,38 @@ def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | 
     return {}
 
 
+def _origin_problems(text: str) -> list[str]:
+    """Return why a key cannot name the origins in `text`, which are separated by spaces or lines."""
+    if len(text) > MAX_ORIGINS_LENGTH:
+        return [f"Use at most {MAX_ORIGINS_LENGTH} characters."]
+    names = text.split()
+    if len(names) > MAX_ORIGINS:
+        return [f"Name at most {MAX_ORIGINS} origins."]
+    return [
+        f"{name} is no origin: write https:// and the host, in lower case, such as https://www.example.org. "
+        "Add a port only where it is not 443. http:// is for this computer alone, such as http://localhost:3000."
+        for name in names
+        if not _is_origin(name)
+    ]
+
+
+def _is_origin(name: str) -> bool:
+    """Return whether a browser can send `name` as the origin of a page: RFC 6454 §6.2."""
+    found = _ORIGIN.fullmatch(name)
+    if found is None:
+        return False
+    scheme, host, port = found.groups()
+    if port is not None and (port == _DEFAULT_PORTS[scheme] or int(port) > 65535):
+        return False
+    return host in _LOOPBACK or (scheme == "https" and not host.startswith((".", "-")) and not host.endswith("-"))
+
+
+def origins_of(key_id: int) -> frozenset[str]:
+    """Return the origins that a key names. 1 query."""
+    text = ApiKey.objects.filter(pk=key_id).values_list("origins", flat=True).first()
+    return frozenset((text or "").split())
+
+
 def find(secret: str) -> ApiKey | None:
     """Return the key with this secret, its owner loaded; revoked, disabled and expired ones too. 1 query."""
     return ApiKey.objects.select_related("owner").filter(secret_hash=hashing.digest(secret)).first()
@@ -107,6 +147,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     remaining_uses: int | None = None,
     refill_amount: int | None = None,
     refill_interval: timedelta | None = None,
+    origins: str = "",
     may_be_empty: bool = False,
     form_id: str = "",
     by: User | None,
@@ -120,6 +161,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     users.check_may_act_for(owner=owner, by=by)
     users.lock(owner.pk)
     columns: dict[str, Any] = {"name": name, "expires_at": expires_at, "remaining_uses": remaining_uses}
+    columns["origins"] = _lines(origins)
     columns |= {"refill_amount": refill_amount, "refill_interval": refill_interval}
     asked = None if may_be_empty and not permissions else permissions
     _check(owner=owner, permissions=asked, **columns)
@@ -182,7 +224,7 @@ def _replacement(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) 
     """Issue another key that may do what `key` may; the old one keeps `kept_uses` of its quota."""
     users.check_may_act_for(owner=key.owner, by=by)
     _check_form(key.owner, form_id)
-    copied = ("name", "permissions", "expires_at", "reminded_at")
+    copied = ("name", "permissions", "expires_at", "reminded_at", "origins")
     quota = ("remaining_uses", "refill_amount", "refill_interval", "refilled_at")
     columns = {column: getattr(key, column) for column in (*copied, *quota)}
     if key.remaining_uses is not None:
@@ -200,6 +242,27 @@ def rename(*, key: ApiKey, name: str, by: User | None) -> ApiKey:
         data = {"old_name": key.name}
         _change("renamed", key, by, data=data, name=name, changed_at=timezone.now())
     return key
+
+
+@transaction.atomic
+def name_origins(*, key: ApiKey, origins: str, by: User | None) -> ApiKey:
+    """Let pages of these origins, and no others, open event streams with a token of the key.
+
+    `origins`: separated by spaces or lines. Streams that are open go on. ValidationError: one is no origin.
+    """
+    _check(origins=origins)
+    origins = _lines(origins)
+    key = locked(key)
+    users.check_may_act_for(owner=key.owner, by=by)
+    if origins != key.origins:
+        data = {"old_origins": key.origins, "origins": origins}
+        _change("origins_changed", key, by, data=data, origins=origins, changed_at=timezone.now())
+    return key
+
+
+def _lines(origins: str) -> str:
+    """Return the origins as the column has them: each once, one on each line."""
+    return "\n".join(dict.fromkeys(origins.split()))
 
 
 @transaction.atomic

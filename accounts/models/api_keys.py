@@ -67,6 +67,14 @@ class ApiKey(models.Model):
     refill_interval = models.DurationField(null=True, blank=True)
     refilled_at = models.DateTimeField(null=True, blank=True, editable=False)
 
+    origins = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        max_length=3000,
+        help_text="Pages that may open event streams with a token of the key: https:// and the host, one on each line.",
+    )
+
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)

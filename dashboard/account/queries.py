@@ -136,7 +136,7 @@ _APP = (
 )
 _KEY = (
     *("prefix", "name", "permissions", "is_enabled", "created_at", "last_used_at", "expires_at", "revoked_at"),
-    *("remaining_uses", "refill_amount", "refill_interval", "refilled_at"),
+    *("remaining_uses", "refill_amount", "refill_interval", "refilled_at", "origins"),
 )
 
 

@@ -52,11 +52,12 @@ def revoke(*, key: ApiKey, by: User) -> ApiKey:
 
 
 @transaction.atomic
-def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, by: User) -> ApiKey:
-    """Change name and end. Raises ValidationError, by argument, and where the key has changed since `version`."""
+def edit(*, key: ApiKey, name: str, expires_at: datetime | None, origins: str, version: str, by: User) -> ApiKey:
+    """Change name, end and origins. Raises ValidationError: by argument, or the key has changed since `version`."""
     users.lock(key.owner_id)
     versions.check(version, keys.locked(key).changed_at)
     key = keys.rename(key=key, name=name, by=by)
+    key = keys.name_origins(key=key, origins=origins, by=by)
     return keys.change_end(key=key, expires_at=expires_at, by=by)
 
 

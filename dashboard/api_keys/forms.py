@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
 from django.utils import timezone
 
+from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission
 from dashboard import versions
 from dashboard.access_requests import BY_REQUEST, MAX_REASON, SELF_SERVED
@@ -38,6 +39,19 @@ class Overlap(TextChoices):
     NONE = "0", "It stops at once"
     HOUR = "1", "It works for 1 more hour"
     DAY = "24", "It works for 24 more hours"
+
+
+def _origins_field() -> forms.CharField:
+    return forms.CharField(
+        label="Origins",
+        required=False,
+        max_length=keys.MAX_ORIGINS_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3, "autocapitalize": "none", "spellcheck": "false"}),
+        help_text=(
+            "Web pages that may follow presence with a short-lived token of the key, one on each line, such as "
+            f"https://www.example.org. At most {keys.MAX_ORIGINS}."
+        ),
+    )
 
 
 def new_form_id() -> str:
@@ -110,10 +124,11 @@ class NewKeyForm(EndingForm):
         help_text="The key works for these as soon as staff approve them; you get an email.",
     )
     reason = _reason_field(required=False)
+    origins = _origins_field()
     reason.needed_when = "needed for permissions that need approval"  # type: ignore[attr-defined]  # read by the template of fields
     form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", max_length=32, widget=forms.HiddenInput)
 
-    field_order = ("name", "permissions", "requested", "reason", "ends", "ends_on", "form_id")
+    field_order = ("name", "permissions", "requested", "reason", "ends", "ends_on", "origins", "form_id")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -131,21 +146,23 @@ class NewKeyForm(EndingForm):
 
     def values(self) -> dict[str, Any]:
         """Return the arguments of `actions.make` from a valid form."""
-        names = ("name", "permissions", "requested", "reason", "form_id")
+        names = ("name", "permissions", "requested", "reason", "origins", "form_id")
         return {**{name: self.cleaned_data[name] for name in names}, "expires_at": self.ends_at()}
 
 
 class KeyForm(EndingForm):
-    """Name and end of a stored key."""
+    """Name, end and origins of a stored key."""
 
     name = forms.CharField(max_length=64, required=False)
+    origins = _origins_field()
     version = versions.VersionField()
 
-    field_order = ("name", "ends", "ends_on", "version")
+    field_order = ("name", "ends", "ends_on", "origins", "version")
 
     def __init__(self, *args: Any, key: ApiKey, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = {"name": key.name, "ends": KEEP, "version": versions.of(key.changed_at), **self.initial}
+        stored = {"name": key.name, "origins": key.origins, "version": versions.of(key.changed_at)}
+        self.initial = {"ends": KEEP, **stored, **self.initial}
         self.key = key
         end = f"{key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else "never"
         self.fields["ends"].choices = [(KEEP, f"As it is: {end}"), *End.choices]  # type: ignore[attr-defined]  # a ChoiceField
@@ -155,6 +172,7 @@ class KeyForm(EndingForm):
         return {
             "name": self.cleaned_data["name"],
             "expires_at": self.ends_at(),
+            "origins": self.cleaned_data["origins"],
             "version": self.cleaned_data["version"],
         }
 

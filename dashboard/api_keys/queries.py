@@ -28,6 +28,7 @@ VERBS = {
     "api_key:issued": "Created",
     "api_key:renamed": "Renamed",
     "api_key:end_changed": "Expiry changed",
+    "api_key:origins_changed": "Origins changed",
     "api_key:rotated": "Replaced by a new key",
     "api_key:enabled": "Enabled",
     "api_key:disabled": "Disabled",
@@ -225,6 +226,8 @@ def _detail(event: AuditEvent) -> str:
     if event.verb == "api_key:end_changed":
         expires_at = data["expires_at"] and datetime.fromisoformat(data["expires_at"])
         return f"It expires on {expires_at:%-d %B %Y}." if expires_at else "It does not expire."
+    if event.verb == "api_key:origins_changed":
+        return f"It names {', '.join(data['origins'].split())}." if data["origins"] else "It names none."
     if event.verb == "api_key:rotated":
         hours = data["overlap_hours"]
         return f"By {data['new_prefix']}, " + (f"with {hours} h to change over." if hours else "at once.")
