@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STREAMS, MANY = 30, 500
+OF_MANY, EACH = 100, 100  # streams of many, and members of each: no two streams share one
 IDLE_SECONDS, LOAD_SECONDS, CLIENTS = 20, 5, 8
 TERM = "the benchmark's own term"
 FIRST_ID = 268473310986240001
@@ -64,7 +65,8 @@ def running(command: tuple[str, ...]) -> Iterator[Worker]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ("--workers", "1", "--workers-kill-timeout", "5", "--log-level", "error", "--no-ws", "--port", str(port))
-    process = subprocess.Popen([sys.executable, "-m", "granian", *options, *command])
+    environment = {**os.environ, "BASE_URL": f"http://127.0.0.1:{port}"}  # no other host is served
+    process = subprocess.Popen([sys.executable, "-m", "granian", *options, *command], env=environment)
     try:
         while not _answers(port):
             time.sleep(0.1)
@@ -109,9 +111,13 @@ class Connection:
             body += self._received()
         return head[9:12]
 
-    def hold(self) -> None:
-        """Open a stream, and read its first event."""
-        answer = self._ask(f"/api/lookup/presence/{FIRST_ID + self._number}/events")
+    def hold(self, members: int = 1) -> None:
+        """Open a stream, and read its first event. `members`: more than one for a stream of many."""
+        path = f"/api/lookup/presence/{FIRST_ID + self._number}/events"
+        if members > 1:
+            first = FIRST_ID + self._number * members
+            path = f"/api/lookup/presence/events?ids={','.join(str(first + number) for number in range(members))}"
+        answer = self._ask(path)
         while b"data:" not in answer:
             if answer[9:12] != b"200":
                 raise SystemExit(answer.decode())
@@ -134,24 +140,24 @@ class Connection:
 
 
 @contextlib.contextmanager
-def held(worker: Worker, count: int) -> Iterator[None]:
+def held(worker: Worker, count: int, members: int = 1) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for number in range(count):
-            stack.enter_context(Connection(worker.port, number)).hold()
+            stack.enter_context(Connection(worker.port, number)).hold(members)
         yield
 
 
-def idle(name: str, count: int) -> None:
+def idle(name: str, count: int, members: int = 1) -> None:
     with running(SERVERS[name]) as worker:
         before, threads = worker.kilobytes(), worker.threads()
-        with held(worker, count):
+        with held(worker, count, members):
             time.sleep(2)
             start = worker.processor_seconds()
             time.sleep(IDLE_SECONDS)
             share = (worker.processor_seconds() - start) / IDLE_SECONDS
             grown, more = worker.kilobytes() - before, worker.threads() - threads
         print(
-            f"{name}: {count} idle streams, {before / 1024:.0f} MB before, {grown / count:.0f} kB and "
+            f"{name}: {count} idle streams of {members}, {before / 1024:.0f} MB before, {grown / count:.0f} kB and "
             f"{more / count:.2f} threads each, {share * 1000:.1f} ms of processor time a second for all"
         )
 
@@ -220,7 +226,7 @@ def prepare() -> None:
         ApiKeyFactory(owner=owner, secret=f"key-{number}", permissions=permissions)
     opened, now = store.opened(), timezone.now().timestamp()
     presence = {"status": "online", "client_status": {"desktop": "online"}, "activities": []}
-    members = ((FIRST_ID + number, f"member{number}") for number in range(MANY + 1))
+    members = ((FIRST_ID + number, f"member{number}") for number in range(OF_MANY * EACH))
     opened.take_lease(TERM)
     opened.write(
         {
@@ -230,7 +236,7 @@ def prepare() -> None:
         (),
         token=TERM,
     )
-    for number in range(MANY):
+    for number in range(OF_MANY * EACH):
         opened.keep_banner(FIRST_ID + number, store.Banner(None, now + 3600))
     opened.set_complete(1, token=TERM)
 
@@ -252,7 +258,7 @@ def main() -> None:
             "VAR_DIR": directory,
             "RATE_LIMITS_ENABLED": "0",
             "ALLOW_UNSAFE_START": "edge,limits",
-            "PRESENCE_STREAMS": str(MANY + 1),
+            "PRESENCE_STREAMS": str(OF_MANY * EACH // 10 + 1),
             "CHAT_PROFILE_URL": "",
         }
         (Path(directory) / "static").mkdir()
@@ -260,6 +266,7 @@ def main() -> None:
         idle("WSGI, 40 threads", STREAMS)
         idle("ASGI", STREAMS)
         idle("ASGI", MANY)
+        idle("ASGI", OF_MANY, EACH)
         compare(rounds)
 
 

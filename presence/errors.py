@@ -12,6 +12,27 @@ class ChatIdInvalid(ApiError):
     fix = "Send the id of a chat account, not a uid of this service. The lookup returns it as `user.chatId`."
 
 
+class ChatIdsInvalid(ApiError):
+    error = "errors.lookupChatIdsInvalid"
+    cause = "`ids` is missing or repeated, names more than 100 accounts, or holds something else than ids."
+    fix = "Send `ids` once, with at most 100 ids of chat accounts between commas."
+
+
+class StreamTokenInvalid(ApiError):
+    status = 401
+    error = "Invalid stream token."
+    code = "INVALID_STREAM_TOKEN"
+    cause = "The stream token is unknown, or older than 60 seconds."
+    fix = "Let your server ask for a new one, and connect with it at once."
+
+
+class OriginNotNamed(ApiError):
+    status = 403
+    error = "errors.originNotAllowed"
+    cause = "A page of another origin than those that the key names opened the stream with a token."
+    fix = "Add the origin on the key's page in your dashboard: `https://` and the host, without a path."
+
+
 class PresenceUnavailable(ApiError):
     """The presence is unknown: the feed is stale, or the platform does not answer. `retry_after` in whole seconds."""
 

@@ -14,7 +14,15 @@ from accounts import openapi
 from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
 from presence.answer.serializers import PresenceSerializer
-from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.errors import (
+    ChatIdInvalid,
+    ChatIdsInvalid,
+    ChatNotFound,
+    NotMember,
+    OriginNotNamed,
+    PresenceUnavailable,
+    StreamTokenInvalid,
+)
 
 CHAT_ID = OpenApiParameter(
     "chat_id",
@@ -111,5 +119,103 @@ presence_events = extend_schema(
             OpenApiTypes.STR, description="Events.", examples=[OpenApiExample("A stream", value=_EXAMPLE)]
         ),
         **responses(),
+    },
+)
+
+
+def _parameter(name: str, description: str, *, is_required: bool = False, **schema: Any) -> OpenApiParameter:
+    return OpenApiParameter(
+        name, {"type": "string", **schema}, OpenApiParameter.QUERY, required=is_required, description=description
+    )
+
+
+_EXAMPLE_OF_MANY = (
+    "retry: 3000\n\n"
+    'event: presence\ndata: {"id":"268473310986240001","presence":{"id":"268473310986240001","username":"ada", …}}\n\n'
+    "id: 9f2c41d07ab341c0ffee21aa\nevent: gone\n"
+    'data: {"id":"268473310986240002","error":"errors.lookupNotMember","miss":"notMember"}\n\n'
+    ": heartbeat\n\n"
+)
+_EVENTS_OF_MANY = """\
+Server-sent events (WHATWG HTML) of up to 100 members. One event for each member comes at once, in the order of `ids`;
+the next within a second of a member's change. `data` is one line of JSON, and its `id` names the member.
+
+| Event | Data | Then |
+| --- | --- | --- |
+| `presence` | `{"id", "presence"}`: the body of the lookup | the stream goes on |
+| `unavailable` | `{"id", "error"}`: nobody knows the presence of this member at the moment | it goes on |
+| `gone` | `{"id", "error"}`, `miss` too where there is one: the lookup's 404 | it goes on: the member may come back |
+| `closed` | the error of the key, without an `id` | it ends |
+
+The last event of several has an id, at most 1200 characters; sent back, what has not changed is not sent again. Opening
+a stream of N members counts as one request for each ten begun, and as one of the five streams of the key.
+A browser opens the stream with `token` in place of the key, and only for pages of origins that the key names: they
+alone are answered with `Access-Control-Allow-Origin`.
+"""
+_KEY_OR_TOKEN = (StreamTokenInvalid, OriginNotNamed)
+
+presence_events_of_many = extend_schema(
+    operation_id="lookup_presence_events_of_many",
+    summary="Follow the live presence of up to 100 members",
+    description=_EVENTS_OF_MANY,
+    tags=["Lookup"],
+    parameters=[
+        _parameter(
+            "ids",
+            "1 to 100 ids of chat accounts, between commas. Repeated ones count, and are followed once.",
+            is_required=True,
+            pattern="^[1-9][0-9]{16,18}(,[1-9][0-9]{16,18}){0,99}$",
+            example="268473310986240001",
+        ),
+        _parameter("token", "A stream token, in place of the key.", minLength=43, maxLength=43),
+        _parameter("lastEventId", "As `Last-Event-ID`, which a page cannot set.", maxLength=1200),
+        _LAST_EVENT_ID,
+        RETRY_AFTER,
+    ],
+    responses={
+        (200, "text/event-stream"): OpenApiResponse(
+            OpenApiTypes.STR, description="Events.", examples=[OpenApiExample("A stream", value=_EXAMPLE_OF_MANY)]
+        ),
+        **openapi.error_responses(
+            ChatIdsInvalid, *_KEY_OR_TOKEN, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable()
+        ),
+    },
+)
+
+
+class StreamTokenSerializer(serializers.Serializer[Any]):
+    """A token that opens streams for a minute."""
+
+    error = serializers.JSONField(allow_null=True, default=None, help_text="null")
+    token = serializers.CharField(min_length=43, max_length=43)
+    expiresAt = serializers.DateTimeField()  # noqa: N815 - the name in the JSON
+
+
+presence_stream_token = extend_schema(
+    operation_id="lookup_presence_stream_token",
+    summary="Make a token for a browser's stream",
+    description=(
+        "The token opens streams of many members for 60 seconds, in place of the key: your server asks for it, and the "
+        "page connects with it. Streams that are open by then go on, as long as the key works. It counts as one "
+        "request and takes no body."
+    ),
+    tags=["Lookup"],
+    request=None,
+    parameters=[RETRY_AFTER],
+    responses={
+        200: OpenApiResponse(
+            StreamTokenSerializer,
+            examples=[
+                OpenApiExample(
+                    "A token",
+                    value={
+                        "error": None,
+                        "token": "W9x0vXzJ3rK1mN5pQ7sT2uV4wY6zA8bC0dE2fG4hJ6k",
+                        "expiresAt": "2026-11-26T19:00:00.000Z",
+                    },
+                )
+            ],
+        ),
+        **openapi.error_responses(*openapi.KEY_ERRORS, *openapi.COMMON_ERRORS),
     },
 )

@@ -1,4 +1,4 @@
-"""The views of live presence: lookup, event stream and profile card."""
+"""The views of live presence: lookup, event streams and profile card."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.loader import render_to_string
@@ -14,26 +15,29 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts import authentication, jobs
-from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_answer
+from accounts.api_keys import keys
+from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_answer, json_bytes, json_response
 from accounts.authentication import header_credential
 from accounts.models import Permission
 from infrastructure import hashing
 from infrastructure.requests import content_security, request_context
-from infrastructure.requests.request_context import Answer, Prefetch
+from infrastructure.requests.request_context import Answer, Caller, Prefetch
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.page import svg_card
+from lookup.serializers import fields
 from lookup.views import cards
 from presence import openapi
 from presence.answer import card, members, picture
-from presence.answer.presentation import Presence
-from presence.errors import ChatIdInvalid, PresenceUnavailable
-from presence.streaming import streams
-from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
+from presence.errors import ChatIdInvalid, ChatIdsInvalid, OriginNotNamed, PresenceUnavailable, StreamTokenInvalid
+from presence.streaming import streams, tokens, watching
+from presence.streaming.streams import Asked, AsyncStream, BlockingStream, KeyInUse
 
 # A fragment that is opened by itself is text: nothing in it is loaded, sent or framed.
 CARD_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+MOST_LENGTH = 20 * streams.MOST_MEMBERS  # characters of `ids`: 19 digits and a comma for each
 
 
 class PresenceLookup(BusyView):
@@ -82,25 +86,116 @@ class PresenceEvents(ApiView):
     @openapi.presence_events
     def get(self, request: ApiRequest, chat_id: str) -> StreamingHttpResponse:
         presence = members.presence_of(chat_id, timezone.now())
-        content = _nothing(request) if request.method == "HEAD" else _stream(request, presence)
-        response = StreamingHttpResponse(content, content_type=streams.CONTENT_TYPE)
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["X-Accel-Buffering"] = "no"  # nginx passes each event on at once
-        jobs.close_connections()  # other requests need them; this one may last for an hour
+        secret_hash = hashing.digest(header_credential(request_context.Request.of(request)) or "")
+        asked: Asked = {
+            "told": {int(chat_id): watching.of_presence(presence)},
+            "key": KeyInUse(request.caller.key_id, secret_hash, self.permission),
+            "last_event_id": request.META.get("HTTP_LAST_EVENT_ID", ""),
+        }
+        return _stream_response(request, asked)
+
+
+class PresenceEventsOfMany(ApiView):
+    """GET /api/lookup/presence/events?ids=…: the presence of up to MOST_MEMBERS members, and every change of it.
+
+    `token` takes the place of the key's header: a browser can send none. Only its answers may be read by pages, of the
+    origins that the key names.
+    """
+
+    permission = PresenceLookup.permission
+    secret_hash = ""  # of the key; a view serves one request
+
+    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            try:
+                _ids_of(request_context.Request.of(request))
+            except (ChatIdsInvalid, SuspiciousOperation):
+                authentication.count_address()
+                raise
+        return super().answer(request, *args, **kwargs)
+
+    def cost(self, request: request_context.Request) -> int:
+        return streams.places(len(_ids_of(request)))
+
+    def caller_of(self, request: request_context.Request) -> Caller:
+        if "token" not in request.query:
+            self.secret_hash = hashing.digest(header_credential(request) or "")
+            return super().caller_of(request)
+        secret_hash = tokens.secret_hash_of(request.query.single("token") or "")
+        if secret_hash is None:
+            authentication.count_address()
+            raise StreamTokenInvalid
+        self.secret_hash = secret_hash
+        return authentication.check_hash(
+            secret_hash, permission=self.permission, now=request.now, cost=self.cost(request)
+        )
+
+    @openapi.presence_events_of_many
+    def get(self, request: ApiRequest) -> StreamingHttpResponse:
+        value = request_context.Request.of(request)
+        headers = _cors(value, request.caller.key_id) if "token" in value.query else {}
+        told, unwatched = watching.first_news(_ids_of(value), value.now)
+        asked: Asked = {
+            "told": told,
+            "key": KeyInUse(request.caller.key_id, self.secret_hash, self.permission),
+            "last_event_id": value.meta.get("HTTP_LAST_EVENT_ID") or value.query.single("lastEventId") or "",
+            "form": streams.MANY,
+            "unwatched": unwatched,
+        }
+        response = _stream_response(request, asked)
+        for name, content in headers.items():
+            response.headers[name] = content
         return response
 
 
-def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncStream:
+def _ids_of(request: request_context.Request) -> list[str]:
+    """Return the ids of the query, each once. Raises ChatIdsInvalid; SuspiciousOperation as the query."""
+    text = request.query.single("ids") or ""
+    ids = text.split(",") if len(text) <= MOST_LENGTH else []
+    if not 1 <= len(ids) <= streams.MOST_MEMBERS:
+        raise ChatIdsInvalid
+    try:
+        for chat_id in ids:
+            members.check(chat_id)
+    except ChatIdInvalid as error:
+        raise ChatIdsInvalid from error
+    if any(chat_id.startswith("0") for chat_id in ids):  # no other way to write the number of another id
+        raise ChatIdsInvalid
+    return list(dict.fromkeys(ids))
+
+
+def _cors(request: request_context.Request, key_id: int) -> dict[str, str]:
+    """Return the headers by which a page may read the answer to a token. Raises OriginNotNamed. 1 query for a page."""
+    origin = request.meta.get("HTTP_ORIGIN")
+    if origin is None:  # no page of another origin: browsers always name theirs
+        return {"Vary": "Origin"}
+    if origin not in keys.origins_of(key_id):
+        raise OriginNotNamed
+    return {"Vary": "Origin", "Access-Control-Allow-Origin": origin}
+
+
+class PresenceStreamToken(ApiView):
+    """POST /api/lookup/presence/stream-token: a token for PresenceEventsOfMany."""
+
+    permission = PresenceLookup.permission
+
+    @openapi.presence_stream_token
+    def post(self, request: ApiRequest) -> HttpResponse:
+        secret_hash = hashing.digest(header_credential(request_context.Request.of(request)) or "")
+        token = tokens.issue(secret_hash, now=timezone.now())
+        expires_at = fields.iso(token.expires_at)
+        return json_response(json_bytes({"error": None, "token": token.text, "expiresAt": expires_at}))
+
+
+def _stream_response(request: ApiRequest, asked: Asked) -> StreamingHttpResponse:
+    """Return the answer that is the stream, or to HEAD its headers."""
     kind = AsyncStream if isinstance(request, ASGIRequest) else BlockingStream
-    return kind(
-        presence=presence,
-        key=KeyInUse(
-            request.caller.key_id,
-            hashing.digest(header_credential(request_context.Request.of(request)) or ""),
-            PresenceEvents.permission,
-        ),
-        last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),
-    )
+    content = _nothing(request) if request.method == "HEAD" else kind(**asked)
+    response = StreamingHttpResponse(content, content_type=streams.CONTENT_TYPE)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"  # nginx passes each event on at once
+    jobs.close_connections()  # other requests need them; this one may last for an hour
+    return response
 
 
 def _nothing(request: ApiRequest) -> tuple[()] | AsyncIterator[bytes]:

@@ -138,7 +138,11 @@ class Routes:
     def __init__(self, urlconf: str) -> None:
         self._exact: dict[str, Endpoint] = {}
         self._by_parent: dict[str, tuple[Endpoint, str, bool]] = {}  # by name, and whether it may be empty
+        self._of_django: set[str] = set()  # paths without parameters, which a parameter here would take
         for route, view_class in _endpoints(get_resolver(urlconf)):
+            if not hasattr(view_class, "respond"):
+                self._of_django.add(route)
+                continue
             endpoint = Endpoint(view_class(), door.label_of(route))
             parameter = _PARAMETER.fullmatch(route)
             if parameter:
@@ -156,7 +160,7 @@ class Routes:
             return endpoint, {}
         parent, _, last = path.rpartition("/")
         found = self._by_parent.get(parent)
-        if found is None or not (last or found[2]):
+        if found is None or not (last or found[2]) or path in self._of_django:
             return None
         return found[0], {found[1]: last}
 
@@ -171,12 +175,12 @@ _routes = functools.lru_cache(Routes)  # tests have further URLconfs
 
 
 def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:
-    """Yield every route whose view is a BusyView, with its class."""
+    """Yield every route whose view is a class, with it."""
     for pattern in resolver.url_patterns:
         route = before + str(pattern.pattern).lstrip("^")
         if isinstance(pattern, URLResolver):
             yield from _endpoints(pattern, route)
         else:
             view_class = getattr(pattern.callback, "view_class", None)
-            if hasattr(view_class, "respond"):
+            if view_class is not None:
                 yield route, view_class

@@ -23,6 +23,7 @@ TITLES = {
     "lookup_earlier": "Lookup, earlier form",
     "leaderboard": "Leaderboards",
     "presence": "Presence",
+    "presence_of_many": "Presence of many members",
     "avatar": "Chat picture",
     "imagehost_key": "Keys, image host",
     "upload": "Upload",
@@ -32,7 +33,7 @@ TITLES = {
 # The pages of the guide, below /docs/errors, with the places that each lists.
 PAGES = {
     "keys": ("any", "key", "earlier_key", "imagehost_key"),
-    "lookup": ("lookup_user", "lookup_earlier", "leaderboard", "presence", "avatar"),
+    "lookup": ("lookup_user", "lookup_earlier", "leaderboard", "presence", "presence_of_many", "avatar"),
     "image-host": ("upload", "gallery", "folders"),
 }
 
@@ -88,6 +89,12 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         presence.NotMember(),
         lookup.ProfilePrivate(),
         presence.ChatNotFound(),
+        presence.PresenceUnavailable(),
+    ),
+    "presence_of_many": (
+        presence.ChatIdsInvalid(),
+        presence.StreamTokenInvalid(),
+        presence.OriginNotNamed(),
         presence.PresenceUnavailable(),
     ),
     "upload": (

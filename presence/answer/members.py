@@ -101,6 +101,18 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     return shown(number, _seen(opened, number, opened.snapshot(number), now), now)
 
 
+@_outages_as_503
+def snapshots_of(chat_ids: Sequence[int], now: datetime) -> dict[int, Snapshot]:
+    """Return what the store has of these members, whatever it is. 1 round trip; the platform is not asked.
+
+    Raises PresenceUnavailable: the store is stale or away.
+    """
+    opened = store.opened()
+    found = opened.snapshots(chat_ids)
+    _require_fresh(found[chat_ids[0]].alive_at if chat_ids else opened.alive_at(), now)
+    return found
+
+
 def prefetch(chat_id: str) -> Prefetch | None:
     """Return the read of the member that `body_of` needs, where the check of an API key can send it along."""
     return store.opened().prefetch(int(chat_id))

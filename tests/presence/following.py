@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.presence.lookups import ADA, ADDRESS, SECRET
 
 PATIENCE = 10  # seconds
 OPENING = "retry: 3000"
+NO_ID = "none"  # of an event without the field: the client keeps the last one
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,36 @@ def event_in(block: str) -> Event | None:
     fields = dict(line.split(":", 1) for line in block.split("\n"))
     if "event" not in fields:
         return None
-    assert list(fields) == ["event", "id", "data"], block
-    return Event(fields["event"].strip(), fields["id"].strip(), json.loads(fields["data"]))
+    # Of many, the last event of several has an id, which comes first; the others have none.
+    assert list(fields) in (["event", "id", "data"], ["id", "event", "data"], ["event", "data"]), block
+    return Event(fields["event"].strip(), fields.get("id", NO_ID).strip(), json.loads(fields["data"]))
+
+
+def ask_many(
+    ids: Sequence[int | str] | str,
+    *,
+    secret: str | None = SECRET,
+    method: str = "get",
+    headers: Any = None,
+    **query: str,
+) -> Any:
+    """The test client's response for a stream of many. `ids`: as a list, or as they stand in the query."""
+    text = ids if isinstance(ids, str) else ",".join(map(str, ids))
+    keys = {} if secret is None else {"X-API-Key": secret}
+    call = getattr(Client(REMOTE_ADDR=ADDRESS), method)
+    return call("/api/lookup/presence/events", query_params={"ids": text, **query}, headers={**keys, **(headers or {})})
+
+
+@contextlib.contextmanager
+def followed_many(ids: Sequence[int | str], **asked: Any) -> Iterator[Following]:
+    """An open stream of many, closed at the end, with the watching thread."""
+    response = ask_many(ids, **asked)
+    assert response.status_code == 200, response.content
+    try:
+        yield Following(response)
+    finally:
+        response.close()
+        no_stream_watches()
 
 
 def ask(chat_id: int | str = ADA, *, secret: str | None = SECRET, method: str = "get", **headers: str) -> Any:

@@ -38,9 +38,12 @@ class Reader:
     """Holds one stream open, over a socket of its own."""
 
     def __init__(self, base_url: str, chat_id: int | str, **headers: str) -> None:
-        address = urlsplit(base_url)
+        """`chat_id`: or the query of a stream of many, from `?` on."""
+        address, path = urlsplit(base_url), f"/{chat_id}/events"
+        if isinstance(chat_id, str) and chat_id.startswith("?"):
+            path = f"/events{chat_id}"
         self._socket = socket.create_connection((str(address.hostname), address.port or 80), timeout=PATIENCE)
-        lines = [f"GET /api/lookup/presence/{chat_id}/events HTTP/1.1", f"Host: {address.netloc}"]
+        lines = [f"GET /api/lookup/presence{path} HTTP/1.1", f"Host: {address.netloc}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in {"X_API_Key": SECRET, **headers}.items()]
         self._socket.sendall("\r\n".join([*lines, "", ""]).encode())
         self._file = self._socket.makefile("rb")

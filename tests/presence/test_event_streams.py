@@ -22,7 +22,7 @@ from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
 from presence.answer import members
 from presence.store.store import Banner, PresenceStore
-from presence.streaming import streams
+from presence.streaming import streams, watching
 from presence.streaming.streams import BlockingStream, KeyInUse
 from tests.accounts.calls import without_budget
 from tests.presence import following, lookups, store_contents
@@ -187,7 +187,7 @@ def _stream() -> BlockingStream:
     key = ApiKey.objects.get()
     in_use = KeyInUse(key.pk, key.secret_hash, "lookup:presence")
     shown = members.presence_of(str(ADA), timezone.now())
-    return BlockingStream(presence=shown, key=in_use, last_event_id="")
+    return BlockingStream(told={ADA: watching.of_presence(shown)}, key=in_use, last_event_id="")
 
 
 ENDS: dict[str, tuple[Callable[[ApiKey], object], Json]] = {

@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 import requests
 from django.db import connection
+from django.utils import timezone
 
 from accounts.api_keys import keys
 from accounts.models import ApiKey
+from infrastructure import hashing
 from oidc_provider.token import signing
 from presence.store.store import PresenceStore
+from presence.streaming import tokens
 from tests.journeys.processes import Server
 from tests.presence import lookups, served
-from tests.presence.following import OPENING, Event
+from tests.presence.following import NO_ID, OPENING, Event
 from tests.presence.lookups import ADA, ONLINE, SECRET, Json
 from tests.presence.workers import wait_until
 
@@ -94,3 +97,30 @@ def test_the_process_for_streams_serves_nothing_else(tmp_path: Path) -> None:
         assert (head.status_code, head.headers["Content-Type"]) == (200, "text/event-stream; charset=utf-8")
         refused = requests.post(f"{url}/events", data="x" * 99, timeout=served.PATIENCE)
         assert (refused.status_code, refused.json()) == (405, {"error": "errors.methodNotAllowed"})
+
+
+@EITHER
+def test_a_stream_of_many_is_opened_with_a_token_and_ends_with_its_key(
+    tmp_path: Path, store: PresenceStore, interface: str
+) -> None:
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(served.service(tmp_path, served.QUICK[interface], RATE_LIMITS_ENABLED="0"))
+        query = f"?ids={ADA},{lookups.BEN}&token={_token_of(SECRET)}"
+        reader = stack.enter_context(served.reader(server, query, X_API_Key=""))
+        assert reader.status == 200
+        events = reader.events()
+        assert [next(events).event for _ in range(2)] == ["presence", "unavailable"]
+        lookups.tell(store, presence=IDLE)
+        changed = next(events)
+        assert (changed.data["id"], changed.data["presence"]["status"]["status"]) == (str(ADA), "idle")
+        with served.reader(server, f"{query}&lastEventId={changed.id}", X_API_Key="") as again:
+            assert [next(again.blocks()) for _ in range(2)] == [OPENING, ": heartbeat"]
+        keys.revoke(key=ApiKey.objects.get(), by=None)
+        refused = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
+        assert [event for event in events if event.event == "closed"] == [Event("closed", NO_ID, refused)]
+    assert query.rpartition("=")[2] not in (tmp_path / "log").read_text()
+
+
+def _token_of(secret: str) -> str:
+    """A token as the service makes it: this process shares its cache with the server."""
+    return tokens.issue(hashing.digest(secret), now=timezone.now()).text

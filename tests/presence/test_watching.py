@@ -35,11 +35,11 @@ class Listener:
 
     def __init__(self, hub: Hub, chat_id: int) -> None:
         self.events: list[tuple[str, Any]] = []
-        self.watch: Watch = hub.join(chat_id, self._ring)
+        self.chat_id = chat_id
+        self.watch: Watch = hub.join([chat_id], self._ring)
 
     def _ring(self) -> None:
-        news = self.watch.news
-        assert news is not None
+        news = self.watch.news[self.chat_id]
         self.events.append((news.event, json.loads(news.body)))
 
     @property
@@ -98,7 +98,7 @@ def test_who_is_dropped_hears_nothing_and_is_asked_for_no_more(hub: Hub, store: 
     del dropped
     gc.collect()
     _look(hub, counting)
-    assert (counting.asked, stays.statuses, watch.news) == ([[ADA]], ["online"], None)
+    assert (counting.asked, stays.statuses, watch.news) == ([[ADA]], ["online"], {})
 
 
 @pytest.mark.django_db
@@ -176,7 +176,7 @@ def test_a_banner_that_is_to_be_read_again_is_shown_until_it_is(hub: Hub, store:
     for change in changes:
         change()
         _look(hub, store)
-        lacks.append(listener.watch.lacks_banner)
+        lacks.append(ADA in listener.watch.without_banner)
     assert lacks == [False, True, False]
     banners = [body["banner"] for _, body in listener.events]
     assert [banner is not None for banner in banners] == [True, False]
@@ -187,7 +187,7 @@ def test_the_thread_starts_with_the_first_stream_and_ends_with_the_last(store: P
     hub, rings = Hub(lambda: store), threading.Semaphore(0)
     lookups.tell(store)
     for _ in range(2):
-        first, second = (hub.join(ADA, rings.release) for _ in range(2))
+        first, second = (hub.join([ADA], rings.release) for _ in range(2))
         thread = hub.thread()
         assert thread is not None
         assert rings.acquire(timeout=PATIENCE)
@@ -203,7 +203,7 @@ def test_streams_end_when_the_server_is_about_to_stop() -> None:
     rung = threading.Event()
     hub = Hub(_never_asked)
     hub.is_leaving = lambda: True
-    watch = hub.join(ADA, rung.set)
+    watch = hub.join([ADA], rung.set)
     assert rung.wait(PATIENCE)
     assert watch.is_over
 
@@ -219,7 +219,7 @@ def test_streams_end_where_the_thread_fails(monkeypatch: pytest.MonkeyPatch) -> 
 
     rung = threading.Event()
     hub = Hub(fail)
-    watch = hub.join(ADA, rung.set)
+    watch = hub.join([ADA], rung.set)
     assert rung.wait(PATIENCE)
     threads[0].join(PATIENCE)
     assert (watch.is_over, hub.thread()) == (True, None)
@@ -242,7 +242,7 @@ def test_the_thread_leaves_no_connection_open_however_it_ends(monkeypatch: pytes
         hub = Hub(opened)
         hub.is_leaving = lambda: True
         rung = threading.Event()
-        hub.join(ADA, rung.set)
+        hub.join([ADA], rung.set)
         thread = closed.get(timeout=PATIENCE)
         thread.join(PATIENCE)
         assert thread.name == "presence-streams"

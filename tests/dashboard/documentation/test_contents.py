@@ -56,6 +56,8 @@ ENDPOINTS = [
     ("lookup/user", "GET", "/api/lookup/user"),
     ("lookup/presence", "GET", "/api/lookup/presence/{chatId}"),
     ("lookup/presence-events", "GET", "/api/lookup/presence/{chatId}/events"),
+    ("lookup/presence-events-of-many", "GET", "/api/lookup/presence/events"),
+    ("lookup/stream-token", "POST", "/api/lookup/presence/stream-token"),
     ("lookup/username", "GET", "/api/lookup/username/{username}"),
     ("lookup/uid", "GET", "/api/lookup/uid/{uid}"),
     ("lookup/chat-avatar", "GET", "/api/chat/avatar/{userId}"),

@@ -32,7 +32,11 @@ EXPLORED = {  # operations by page: every GET under /api/ with a key whose answe
     "imagehost_folders": "/docs/imagehost/folders",
     "imagehost_folder": "/docs/imagehost/folder",
 }
-NOT_EXPLORED = {"lookup_presence_events", "chat_avatar"}  # a stream, and a redirect to another host
+# Streams, what opens them in a browser, and a redirect to another host.
+NOT_EXPLORED = {
+    *("lookup_presence_events", "lookup_presence_events_of_many", "lookup_presence_stream_token"),
+    "chat_avatar",
+}
 
 
 def secret_of(owner: User, permission: str, **more: Any) -> str:

@@ -27,6 +27,7 @@ NOT_DATA = {  # pages whose programs print something else than one JSON document
     "sign-in/revoke",
     "sign-in/end-session",
     "lookup/presence-events",
+    "lookup/presence-events-of-many",
     "quickstarts/presence",
     "lookup/chat-avatar",
     "imagehost/uploaders",
@@ -194,7 +195,7 @@ def test_the_follower_prints_the_presence(service: SampleService, directory: Pat
     assert lines[-1].startswith('presence {"id":"268473310986240001"')
 
 
-@pytest.mark.parametrize("slug", ["lookup/presence-events", "quickstarts/presence"])
+@pytest.mark.parametrize("slug", ["lookup/presence-events", "lookup/presence-events-of-many", "quickstarts/presence"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_event_samples_print_the_first_presence(
     service: SampleService, directory: Path, language: str, slug: str
