@@ -267,6 +267,7 @@ def _with_token(token: str, origin: str | None = PAGE, **query: str) -> Any:
     return following.ask_many([ADA, BEN], secret=None, headers=headers, token=token, **query)
 
 
+@pytest.mark.django_db(transaction=True)  # a stream closes the connections of its thread
 def test_a_page_opens_a_stream_with_a_token_and_may_read_it() -> None:
     token = _token()
     for origin in (PAGE, "http://localhost:3000"):  # twice: a browser that is cut off connects again
