@@ -383,14 +383,15 @@ class RedisLimits:
         record = known.record
         of_address = asked.address.limit if asked.is_counted else _NO_LIMIT
         of_key = asked.limit_of(record) if record and asked.is_counted and verdict is Verdict.OK else _NO_LIMIT
-        outcome, *details = self._run(asked, known, verdict, (*of_address.for_script, *of_key.for_script), stored)
+        reply = self._run(asked, known, verdict, (*of_address.for_script, *of_key.for_script), stored)
+        outcome: int = reply[0]
         if outcome == MISS:
-            return outcome, details[0]
+            return outcome, reply[1]
         if of_address is _NO_LIMIT:
             return outcome, 0
-        left = asked.address.left = Left.of(of_address, details[0], details[1])
+        left = asked.address.left = Left.of(of_address, reply[1], reply[2])
         if of_key is not _NO_LIMIT and outcome != ADDRESS_LIMITED:
-            left = asked.left = Left.of(of_key, details[2], details[3])
+            left = asked.left = Left.of(of_key, reply[3], reply[4])
         return outcome, left.seconds
 
     def _run(
