@@ -213,8 +213,8 @@ class Stream(abc.ABC):
 
     def _renew(self, lacking: Sequence[int]) -> None:
         """Read of a few members what a lookup renews; the watching thread sends the result. `lacking`: come first."""
-        turns = itertools.islice(self._turns, RENEWED_AT_ONCE)
-        for chat_id in dict.fromkeys([*lacking[:RENEWED_AT_ONCE], *turns]):
+        first = lacking[: RENEWED_AT_ONCE // 2]  # a banner that cannot be read keeps the others waiting no longer
+        for chat_id in dict.fromkeys([*first, *itertools.islice(self._turns, RENEWED_AT_ONCE - len(first))]):
             # Of many, those that are shown: a lookup of another account asks the platform whether it is a member.
             if self._form is ONE or self._told[chat_id].event == PRESENCE:
                 with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
