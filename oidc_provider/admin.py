@@ -111,7 +111,7 @@ class ApplicationAdmin(IssuingAdmin):
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
     fixed = (
-        *("user", "client_id", "is_verified", "suspended_at", "suspension_reason"),
+        *("user", "client_id", "staging_of", "is_verified", "suspended_at", "suspension_reason"),
         *("secret_changed_at", "secret_used_at", "second_secret_changed_at", "second_secret_used_at"),
         *("created", "updated", "current_logo"),
     )

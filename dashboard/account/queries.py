@@ -132,7 +132,7 @@ _FILE = (
 _APP = (
     *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),
     *("support_url", "is_verified", "suspended_at", "suspension_reason", "secret_changed_at", "secret_used_at"),
-    *("second_secret_changed_at", "second_secret_used_at", "created"),
+    *("second_secret_changed_at", "second_secret_used_at", "is_staging", "created"),
 )
 _KEY = (
     *("prefix", "name", "permissions", "is_enabled", "created_at", "last_used_at", "expires_at", "revoked_at"),

@@ -47,7 +47,9 @@ class RedirectUrlsField(forms.Field):
 
 
 class AppForm(forms.Form):
-    """`owner`: whose app it is, or will be."""
+    """`owner`: whose app it is, or will be. `is_staging`: it is a staging app."""
+
+    is_staging = False
 
     name = forms.CharField(
         max_length=MAX_NAME_LENGTH,
@@ -107,7 +109,8 @@ class AppForm(forms.Form):
 
     def redirect_rows(self) -> list[RedirectRow]:
         """Return the rows of the editor: the filled ones with their messages, and empty ones up to the limit."""
-        return redirect_editor.blank(redirect_editor.rows_of(self._typed("redirect_urls")))
+        rows = redirect_editor.rows_of(self._typed("redirect_urls"), is_staging=self.is_staging)
+        return redirect_editor.blank(rows)
 
     def redirect_count(self) -> int:
         return len(self._typed("redirect_urls"))
@@ -153,6 +156,10 @@ class EditAppForm(AppForm):
     removes_logo = forms.BooleanField(label="Remove the logo", required=False)
     version = versions.VersionField()
     is_sure = forms.BooleanField(label="Remove it anyway", required=False)
+
+    def __init__(self, *args: Any, is_staging: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_staging = is_staging
 
     @classmethod
     def initial_of(cls, application: Application) -> dict[str, Any]:
@@ -201,6 +208,12 @@ class ResetForm(NameForm):
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
         initial = {"version": actions.version_of_secrets(application)}
         super().__init__(*args, application=application, initial=initial, **kwargs)
+
+
+class CopyForm(forms.Form):
+    """`version`: of the differences that the page shows."""
+
+    version = forms.CharField(widget=forms.HiddenInput, max_length=64)
 
 
 class AddSecretForm(forms.Form):

@@ -18,6 +18,7 @@ from dashboard.models import AccessRequest
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.applications.scopes import Scope, in_order
+from oidc_provider.applications.staging import Difference
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import (
     COUNTS_KEPT,
@@ -120,6 +121,21 @@ def _changes(event: AuditEvent) -> list[Change]:
             Change("Scopes", added=list(event.data.get("scopes", []))),
         ]
     return []
+
+
+def copied(changes: Iterable[Difference]) -> list[Change]:
+    """Return what a copy of settings changes, for its page."""
+    return [_copied(change) for change in changes]
+
+
+def _copied(change: Difference) -> Change:
+    if change.setting == "registered_scopes":
+        before, after = change.before.split(), change.after.split()
+        added = [scope for scope in after if scope not in before]
+        return Change("Scopes", added=added, removed=[scope for scope in before if scope not in after])
+    if change.setting == "logo":
+        return Change("Logo", "one picture" if change.before else "none", "another one" if change.after else "none")
+    return Change(LABELS[change.setting], change.before or "none", change.after or "none")
 
 
 RECENTLY = timedelta(days=7)

@@ -29,15 +29,16 @@ class RedirectRow:
         return len(self.url)
 
 
-def rows_of(urls: Sequence[str]) -> list[RedirectRow]:
-    """Return one row for each of `urls`, which may be empty: an empty row is no mistake."""
+def rows_of(urls: Sequence[str], *, is_staging: bool = False) -> list[RedirectRow]:
+    """Return one row for each of `urls`, which may be empty: an empty row is no mistake. A staging app on a developer's
+    device gets no advice about localhost."""
     rows = []
     for number, url in enumerate(urls, start=1):
         problem = redirects.problem_of(url) if url else ""
         first = urls.index(url) + 1
         if url and not problem and first < number:
             problem = f"This URL is in row {first} already; remove one of the two."
-        advice = _advice(url, urls) if url and not problem else ""
+        advice = _advice(url, urls, is_staging=is_staging) if url and not problem else ""
         rows.append(RedirectRow(number, url, problem or "", advice))
     return rows
 
@@ -54,11 +55,11 @@ def slash_pairs(urls: Sequence[str]) -> list[tuple[str, str]]:
     return [(url, f"{url}/") for url in urls if f"{url}/" in known]
 
 
-def _advice(url: str, urls: Sequence[str]) -> str:
+def _advice(url: str, urls: Sequence[str], *, is_staging: bool) -> str:
     other = url[:-1] if url.endswith("/") else f"{url}/"
     if other in urls:
         return f"{other} is in the list too. They are two different URLs; keep the one that your app really sends."
-    return _LOCALHOST if urlsplit(url).hostname == "localhost" else ""
+    return _LOCALHOST if urlsplit(url).hostname == "localhost" and not is_staging else ""
 
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}

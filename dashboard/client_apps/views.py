@@ -23,6 +23,7 @@ from dashboard.client_apps.forms import (
     AddSecretForm,
     AppForm,
     AskForm,
+    CopyForm,
     EditAppForm,
     MatchForm,
     NameForm,
@@ -32,8 +33,9 @@ from dashboard.client_apps.forms import (
 from dashboard.client_apps.queries import AppRow
 from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
+from infrastructure.requests.errors import sentences
 from oidc_provider import redirects, request_log
-from oidc_provider.applications import application_rules, applications, logos
+from oidc_provider.applications import application_rules, applications, logos, staging
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope
@@ -181,7 +183,8 @@ def _secret_page(request: SignedInRequest, application: Application, secret: str
 @require_safe
 def listing(request: SignedInRequest) -> HttpResponse:
     rows = queries.apps_of(request.user)
-    return render(request, "dashboard/client_apps/list.html", {"rows": rows, "is_full": len(rows) >= MAX_APPLICATIONS})
+    is_full = sum(not row.application.is_staging for row in rows) >= MAX_APPLICATIONS
+    return render(request, "dashboard/client_apps/list.html", {"rows": rows, "is_full": is_full})
 
 
 @access.signed_in
@@ -219,7 +222,7 @@ def preview_new(request: SignedInRequest) -> HttpResponse:
 def check_redirects(request: SignedInRequest) -> HttpResponse:
     """Return the errors and advice for the rows of the editor, while the user types."""
     urls = [url.strip() for url in request.POST.getlist("redirect_urls")[:50]]
-    rows = redirect_editor.rows_of(urls)
+    rows = redirect_editor.rows_of(urls, is_staging="staging" in request.GET)
     return JsonResponse({"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]})
 
 
@@ -228,7 +231,13 @@ def check_redirects(request: SignedInRequest) -> HttpResponse:
 @of_app
 def settings(request: SignedInRequest, application: Application) -> HttpResponse:
     initial = EditAppForm.initial_of(application)
-    form = EditAppForm(request.POST or None, request.FILES or None, owner=request.user, initial=initial)
+    form = EditAppForm(
+        request.POST or None,
+        request.FILES or None,
+        owner=request.user,
+        initial=initial,
+        is_staging=application.is_staging,
+    )
     if request.method == "POST" and "preview" not in request.POST and form.is_valid():
         try:
             _save(request, application, form)
@@ -243,7 +252,9 @@ def settings(request: SignedInRequest, application: Application) -> HttpResponse
 @of_app
 def preview(request: SignedInRequest, application: Application) -> HttpResponse:
     row = queries.row_of(application)
-    return _preview(request, EditAppForm(request.POST, request.FILES, owner=request.user), row)
+    return _preview(
+        request, EditAppForm(request.POST, request.FILES, owner=request.user, is_staging=application.is_staging), row
+    )
 
 
 @access.signed_in
@@ -302,6 +313,48 @@ def _save(request: SignedInRequest, application: Application, form: EditAppForm)
         )
 
 
+@access.recently_signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def create_staging(request: SignedInRequest, application: Application) -> HttpResponse:
+    if request.method == "POST":
+        try:
+            registered = staging.create(application=application, by=request.user)
+            return _secret_page(request, registered.application, registered.client_secret, "new")
+        except ValidationError as error:
+            messages.error(request, sentences(error))
+            return redirect("application", application.client_id)
+    effects = [
+        "It has its own client id, secret, redirect URLs, people and tokens, and does not count as another app.",
+        f"Name, links, scopes and logo begin as those of {application.name}, and can be copied either way later.",
+        f"Its first redirect URL is {staging.FIRST_REDIRECT_URL}, at any port. The consent screen says that it is a "
+        "staging app.",
+    ]
+    return _confirm(
+        request, application, f"Create a staging app of {application.name}?", effects, "Create it", is_harmless=True
+    )
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def copy_settings(request: SignedInRequest, application: Application) -> HttpResponse:
+    """Copy the settings of the other app to this one, once the page has shown what changes."""
+    other = application.other
+    if other is None:
+        raise Http404
+    changes = staging.differences(source=other, target=application)
+    form = CopyForm(request.POST or None, initial={"version": staging.version_of(changes)})
+    if is_done(
+        form,
+        lambda: staging.copy(source=other, target=application, by=request.user, version=form.cleaned_data["version"]),
+    ):
+        messages.success(request, f"Settings copied to the {'staging' if application.is_staging else 'live'} app.")
+        return redirect("application", application.client_id)
+    context = {"application": application, "other": other, "form": form, "changes": queries.copied(changes)}
+    return render(request, "dashboard/client_apps/copy_settings.html", context)
+
+
 PAGE_SIZE = 25
 
 
@@ -316,6 +369,7 @@ def overview(request: SignedInRequest, application: Application) -> HttpResponse
         "row": row,
         "secrets": queries.secrets_of(row.application, reader=request.user, now=timezone.now()),
         "scopes": [SCOPES[name] for name in application.registered_scopes if name in SCOPES],
+        "other": row.application.other,
     }
     return render(request, "dashboard/client_apps/overview.html", context)
 

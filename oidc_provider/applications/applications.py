@@ -49,16 +49,17 @@ def register(
     scopes: Sequence[str],
     by: User | None,
     client_id: str = "",
+    staging_of: Application | None = None,
     **links: str,
 ) -> RegisteredApp:
     """Register an app and make its secret. ValidationError by argument (`application_rules`).
 
-    `client_id`: from `new_client_id`, so that a form sent twice registers one app: AlreadyRegistered.
-    `links`: `application_rules.LINKS`, as far as given.
+    `client_id`: from `new_client_id`, so that a form sent twice registers one app: AlreadyRegistered. `staging_of`: the
+    live app of a staging app (`staging.create`). `links`: `application_rules.LINKS`, as far as given.
     """
     _check_names(links, application_rules.LINKS)
     owner = _locked_owner(owner)
-    _check_may_register(owner, client_id, by)
+    _check_may_register(owner, client_id, by, is_counted=staging_of is None)
     users.check_may_act_for(owner=owner, by=by)
     _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
     application = Application(
@@ -67,6 +68,7 @@ def register(
         name=name,
         redirect_uris=" ".join(redirect_urls),
         registered_scopes=in_order(scopes),
+        staging_of=staging_of,
         **links,
     )
     secret = application.set_new_secret(timezone.now())
@@ -188,8 +190,10 @@ def revoke_tokens(*, application: Application, by: User | None, reason: str = ""
 
 @transaction.atomic
 def suspend(*, application: Application, by: User | None, reason: str) -> Application:
-    """Suspend the app and delete its tokens; approvals are kept. Idempotent."""
+    """Suspend the app, with its staging app, and delete their tokens; approvals are kept. Idempotent."""
     application = _locked(application)
+    for staging in Application.objects.filter(staging_of=application):
+        suspend(application=staging, by=by, reason=reason)
     if not application.is_suspended:
         application.suspended_at = timezone.now()
         application.suspension_reason = reason
@@ -201,8 +205,13 @@ def suspend(*, application: Application, by: User | None, reason: str) -> Applic
 
 @transaction.atomic
 def restore(*, application: Application, by: User | None, reason: str = "") -> Application:
-    """Undo `suspend`; users are not asked again, because approvals are kept."""
+    """Undo `suspend`; users are not asked again, because approvals are kept. A staging app is restored by itself.
+
+    ValidationError for the staging app of a suspended one.
+    """
     application = _locked(application)
+    if application.staging_of and application.staging_of.is_suspended:
+        raise ValidationError("Restore the live app first: this is its staging app.")
     if application.is_suspended:
         application.suspended_at = None
         application.suspension_reason = ""
@@ -260,8 +269,10 @@ def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
 
 @transaction.atomic
 def delete(*, application: Application, by: User | None, reason: str = "") -> None:
-    """Delete the app with its approvals and tokens."""
+    """Delete the app with its approvals and tokens, and before it its staging app."""
     application = _locked(application)
+    for staging in Application.objects.filter(staging_of=application):
+        delete(application=staging, by=by, reason=reason)
     _record("deleted", application, by, reason)
     revocation.delete_of_application(application)
     # The full lock waits for transactions that add a row of the app, and blocks new ones.
@@ -270,7 +281,7 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
 
 def delete_of_user(user: User) -> None:
     """Before an account is deleted, delete its apps, and its codes and tokens of all apps."""
-    for application in user.applications.order_by("pk"):
+    for application in user.applications.filter(staging_of=None).order_by("pk"):
         delete(application=application, by=None, reason="The owner's account was deleted.")
     revocation.delete_of_user(user)
 
@@ -289,7 +300,7 @@ def _locked(application: Application) -> Application:
     `no_key` lets a concurrent refresh insert its tokens, which refer to the app; else both would deadlock.
     """
     locked = Application.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("user").get(pk=application.pk)
+    return locked.select_related("user", "staging_of").get(pk=application.pk)
 
 
 def _locked_owner(owner: User) -> User:
@@ -307,14 +318,15 @@ def _check_names(values: dict[str, str], known: Sequence[str]) -> None:
         raise TypeError(f"{', '.join(sorted(unknown))}: set only {', '.join(known)}.")
 
 
-def _check_may_register(owner: User, client_id: str, by: User | None) -> None:
-    """The limit of apps holds for owners, not for staff and commands."""
+def _check_may_register(owner: User, client_id: str, by: User | None, *, is_counted: bool) -> None:
+    """The limit of apps holds for owners, not for staff and commands; staging apps do not count."""
     made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
     if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
         raise AlreadyRegistered
     if not owner.is_active:
         raise ValidationError({"owner": "This account is banned."})
-    if by == owner and owner.applications.count() >= application_rules.MAX_APPLICATIONS:
+    live = owner.applications.filter(staging_of=None)
+    if is_counted and by == owner and live.count() >= application_rules.MAX_APPLICATIONS:
         raise ValidationError({"owner": application_rules.TOO_MANY})
 
 

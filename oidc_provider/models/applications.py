@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from oauth2_provider.models import AbstractApplication, ClientSecretField
 
@@ -51,6 +51,7 @@ class Application(AbstractApplication):
 
     `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`. A second
     secret is accepted beside the first while the app changes from one to the other; `secrets` has both.
+    `staging_of`: the live app that this one is the staging app of.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
@@ -77,6 +78,9 @@ class Application(AbstractApplication):
     terms_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     support_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
 
+    staging_of = models.OneToOneField(
+        "self", on_delete=models.CASCADE, null=True, blank=True, editable=False, related_name="staging"
+    )
     is_verified = models.BooleanField(default=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     suspension_reason = models.TextField(blank=True, editable=False)
@@ -109,6 +113,7 @@ class Application(AbstractApplication):
                 ),
                 name="application_is_confidential",
             ),
+            models.CheckConstraint(condition=~Q(staging_of=F("pk")), name="application_is_no_staging_of_itself"),
             models.CheckConstraint(
                 condition=Q(second_secret="", second_secret_changed_at=None, second_secret_used_at=None)
                 | (~Q(second_secret="") & Q(second_secret_changed_at__isnull=False)),
@@ -126,6 +131,15 @@ class Application(AbstractApplication):
     @property
     def is_suspended(self) -> bool:
         return self.suspended_at is not None
+
+    @property
+    def is_staging(self) -> bool:
+        return self.staging_of_id is not None
+
+    @property
+    def other(self) -> Application | None:
+        """The staging app of a live one, the live app of a staging one; None where there is none. 1 query."""
+        return self.staging_of if self.is_staging else Application.objects.filter(staging_of=self).first()
 
     def clean(self) -> None:
         """Check the redirect URLs by docs/spec/sign-in.md; the toolkit's own rules differ."""

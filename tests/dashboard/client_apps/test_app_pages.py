@@ -23,9 +23,10 @@ from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "add-secret/", "revoke-tokens/", "delete/"]
+PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "add-secret/", "create-staging/"]
+PAGES += ["revoke-tokens/", "delete/"]
 POSTED = ["settings/", "preview/", "redirects/", "reset-secret/", "add-secret/", "secrets/1/remove/", "revoke-tokens/"]
-POSTED += ["delete/"]
+POSTED += ["create-staging/", "copy-settings/", "delete/"]
 
 
 def test_every_page_is_sound_and_changes_nothing_by_being_read(browser: Browser, app: Application) -> None:
@@ -185,7 +186,7 @@ def test_an_app_is_deleted_by_its_name(browser: Browser, app: Application, user:
     assert AuditEvent.objects.get(verb="application:deleted").actor == user
 
 
-@pytest.mark.parametrize("page", ["delete/", "reset-secret/", "add-secret/", "secrets/1/remove/"])
+@pytest.mark.parametrize("page", ["delete/", "reset-secret/", "add-secret/", "secrets/1/remove/", "create-staging/"])
 def test_an_app_that_goes_while_the_page_is_served_is_404(
     browser: Browser, app: Application, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:

@@ -227,7 +227,15 @@ def test_a_name_with_special_characters_breaks_neither_pictures_nor_programs(
 
 CALLED = {  # by the page that has a link or a button of this name
     "dashboard": ("Apps", "API keys"),
-    "application": ("Settings", "Try it", "Requests", "Code", "Add a second secret", "Reset the secret"),
+    "application": (
+        "Settings",
+        "Try it",
+        "Requests",
+        "Code",
+        "Add a second secret",
+        "Reset the secret",
+        "Create a staging app",
+    ),
     "api_key": ("Request a permission", "Revoke", "Replace with a new key", "Change name or expiry"),
 }
 
