@@ -44,6 +44,7 @@ _WORDS = {
     401: "The key is missing, unknown, dead, used up, or lacks the permission.",
     403: "The key is disabled, or the request went around the edge proxy.",
     404: "There is nothing to show.",
+    413: "The body is too large.",
     429: "A limit is used up; `Retry-After` says for how many seconds.",
     503: "The service cannot answer at the moment; the same request may be sent again.",
 }

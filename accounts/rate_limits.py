@@ -32,3 +32,13 @@ PASSKEY_CHALLENGES = Limit("passkey-challenge", 1, "attempts with one challenge"
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
 CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))
+
+
+# A request that asks for several users or members at once.
+MAX_BATCH = 50  # values
+VALUES_OF_A_REQUEST = 10
+
+
+def batch_cost(values: int) -> int:
+    """Return how many requests of its key a batch of so many values counts for: one for each 10 begun, at least 1."""
+    return max(-(-values // VALUES_OF_A_REQUEST), 1)

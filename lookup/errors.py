@@ -15,6 +15,28 @@ class ValueInvalid(ApiError):
     fix = "Send 1 to 64 characters; a uid in plain digits, without sign or spaces."
 
 
+class ValuesInvalid(ApiError):
+    error = "errors.lookupValuesInvalid"
+    cause = "`values` is missing, or no array of 1 to 50 strings, or one of them has half of a surrogate pair."
+    fix = "Send more users in several requests, and a uid as a string, too."
+
+
+class BatchInvalid(ApiError):
+    error = "errors.lookupBodyInvalid"
+    cause = (
+        "The body is no JSON object in UTF-8, repeats a name, is nested too deeply, or has a switch that is neither "
+        "`true` nor `false`."
+    )
+    fix = "Let a JSON library write the body, and send the header `Content-Length` that belongs to it."
+
+
+class BatchTooLarge(ApiError):
+    status = 413
+    error = "errors.lookupBodyTooLarge"
+    cause = "The body has more than 16,384 bytes. 50 values of 64 characters fit into it, in UTF-8."
+    fix = "Send what the page of the endpoint names and nothing else, without `\\u` escapes and indentation."
+
+
 class UserNotFound(ApiError):
     """The text must not contain "private": clients tell the two errors apart by that word."""
 

@@ -8,12 +8,29 @@ from typing import Any, ClassVar, Literal, TypeVar
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    PolymorphicProxySerializer,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
 from rest_framework import serializers
 
-from accounts import openapi
+from accounts import openapi, rate_limits
 from lookup.documents import registry, resolve
-from lookup.errors import LimitInvalid, ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
+from lookup.errors import (
+    BatchInvalid,
+    BatchTooLarge,
+    LimitInvalid,
+    ProfilePrivate,
+    TypeInvalid,
+    UserNotFound,
+    ValueInvalid,
+    ValuesInvalid,
+)
 from lookup.serializers import current, earlier
 from lookup.shapes.settings_schema import FIELDS
 
@@ -31,6 +48,7 @@ class CurrentLookupSerializer(serializers.Serializer[Any]):
         return super().get_fields() | {name: one.form(required=False) for name, one in registry.INCLUDES.items()}
 
 
+_ALIAS_PROFILE = "Where {} is an alias with a profile of its own, show that profile."
 ONLY_TRUE = "Only the exact string `true` enables it."  # said of each switch
 
 
@@ -57,6 +75,14 @@ _BASIC = OpenApiExample(
             "createdAt": "2026-01-31T12:00:00.000Z",
         },
     },
+    response_only=True,
+    status_codes=["200"],
+)
+
+
+_BATCH = OpenApiExample(
+    "Without includes",
+    value={"error": None, "results": [_BASIC.value, UserNotFound().body()]},
     response_only=True,
     status_codes=["200"],
 )
@@ -99,7 +125,7 @@ user_lookup = extend_schema(
             description="`username` takes no notice of case and falls back to aliases.",
         ),
         OpenApiParameter("value", {"type": "string", "minLength": 1, "maxLength": 64}, required=True),
-        _true("showAliasProfile", "Where `value` is an alias with a profile of its own, show that profile."),
+        _true(resolve.ALIAS_PROFILE, _ALIAS_PROFILE.format("`value`")),
         *(_true(name, include.meaning) for name, include in registry.INCLUDES.items()),
     ],
     responses={
@@ -107,6 +133,73 @@ user_lookup = extend_schema(
         **openapi.NOT_MODIFIED,
         **openapi.error_responses(
             *(TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate), *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS
+        ),
+    },
+)
+
+
+class BatchQuerySerializer(serializers.Serializer[Any]):
+    """`type`, `values` and the switches. Other names are ignored."""
+
+    type = serializers.ChoiceField(tuple(resolve.TYPES), help_text="What `values` are.")
+    values = serializers.ListField(
+        child=serializers.CharField(min_length=1, max_length=resolve.MAX_VALUE_LENGTH),
+        min_length=1,
+        max_length=rate_limits.MAX_BATCH,
+        help_text="The users, in the order of the answer. A value may be repeated.",
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        """Any: fields of every type."""
+        switches = {resolve.ALIAS_PROFILE: _ALIAS_PROFILE.format("a value")}
+        switches |= {name: include.meaning for name, include in registry.INCLUDES.items()}
+        return super().get_fields() | {
+            name: serializers.BooleanField(required=False, default=False, help_text=meaning)
+            for name, meaning in switches.items()
+        }
+
+
+class ElementErrorSerializer(serializers.Serializer[Any]):
+    """In the place of a user who cannot be shown."""
+
+    error = serializers.ChoiceField([UserNotFound.error, ProfilePrivate.error])
+
+
+_ELEMENT = PolymorphicProxySerializer(
+    component_name="LookupElement",
+    serializers=[CurrentLookupSerializer, ElementErrorSerializer],
+    resource_type_field_name=None,
+    many=True,
+)
+
+
+@extend_schema_field(_ELEMENT)
+class ElementsField(serializers.Field[Any, Any, Any, Any]):
+    """For each value, in the order asked: the answer of the lookup of one user."""
+
+
+class BatchAnswerSerializer(serializers.Serializer[Any]):
+    """`results` has an element for each value, in the order asked."""
+
+    error = serializers.CharField(allow_null=True, help_text="Null.")
+    results = ElementsField()
+
+
+users_lookup = extend_schema(
+    operation_id="lookup_users",
+    summary="Look up several users",
+    description=(
+        "Up to 50 users by one request, each as the lookup of one user answers, or with the error in its place. It "
+        "counts as one request of the key for each 10 values begun; the address counts one. A 400 or 413 counts as one."
+    ),
+    tags=["Lookup"],
+    request={"application/json": BatchQuerySerializer},
+    responses={
+        200: OpenApiResponse(BatchAnswerSerializer, examples=[_BATCH]),
+        **openapi.error_responses(
+            *(BatchInvalid, BatchTooLarge, TypeInvalid, ValuesInvalid, ValueInvalid),
+            *openapi.KEY_ERRORS,
+            *openapi.COMMON_ERRORS,
         ),
     },
 )

@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import api, cards, discussion, people, profile_page, reporting
+from lookup.views import api, batches, cards, discussion, people, profile_page, reporting
 
 
 class NameConverter(StringConverter):
@@ -30,6 +30,7 @@ register_converter(LinkIdConverter, "link_id")
 
 urlpatterns = [
     path("api/lookup/user", api.UserLookup.as_view()),
+    path("api/lookup/users", batches.UsersLookup.as_view()),
     path("api/lookup/username/<str:username>", api.UsernameLookup.as_view()),
     path("api/lookup/uid/<str:uid>", api.UidLookup.as_view()),
     path("api/leaderboard/views", api.ViewsLeaderboard.as_view()),

@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    PolymorphicProxySerializer,
+    extend_schema,
+    extend_schema_field,
+)
 from rest_framework import serializers
 
-from accounts import openapi
+from accounts import openapi, rate_limits
 from infrastructure.requests.errors import ApiError
 from lookup.errors import ProfilePrivate
 from presence.answer.serializers import PresenceSerializer
@@ -78,6 +85,66 @@ presence_lookup = extend_schema(
         200: OpenApiResponse(PresenceSerializer, examples=[OpenApiExample("A member", value=_ADA)]),
         **openapi.NOT_MODIFIED,
         **responses(),
+    },
+)
+
+
+class PresenceErrorSerializer(MissSerializer):
+    """In the place of an account whose presence cannot be shown."""
+
+
+_ELEMENT = PolymorphicProxySerializer(
+    component_name="PresenceElement",
+    serializers=[PresenceSerializer, PresenceErrorSerializer],
+    resource_type_field_name=None,
+    many=True,
+)
+
+
+@extend_schema_field(_ELEMENT)
+class ElementsField(serializers.Field[Any, Any, Any, Any]):
+    """For each id, in the order asked: the body of the lookup of one member."""
+
+
+class PresencesSerializer(serializers.Serializer[Any]):
+    """`results` has an element for each id, in the order asked."""
+
+    error = serializers.CharField(allow_null=True, help_text="Null.")
+    results = ElementsField()
+
+
+IDS = OpenApiParameter(
+    "ids",
+    {
+        "type": "string",
+        "pattern": f"^[0-9]{{17,19}}(,[0-9]{{17,19}}){{0,{rate_limits.MAX_BATCH - 1}}}$",
+        "maxLength": 20 * rate_limits.MAX_BATCH - 1,
+        "example": "268473310986240001,268473310986240002",
+    },
+    required=True,
+    description="1 to 50 ids of accounts on the chat platform, with commas between them. An id may be repeated.",
+)
+presences_lookup = extend_schema(
+    operation_id="lookup_presences",
+    summary="Look up the presence of several members",
+    description=(
+        "Up to 50 members by one request, each as the lookup of one member answers, or with the error in its place. It "
+        "counts as one request of the key for each 10 ids begun; the address counts one. An account that is not known "
+        "yet is `errors.presenceUnavailable`; for each 10 ids begun, one such account is looked up."
+    ),
+    tags=["Lookup"],
+    parameters=[IDS, RETRY_AFTER],
+    responses={
+        200: OpenApiResponse(
+            PresencesSerializer,
+            examples=[
+                OpenApiExample(
+                    "A member, and an account that is none",
+                    value={"error": None, "results": [_ADA, NotMember().body()]},
+                )
+            ],
+        ),
+        **openapi.error_responses(ChatIdsInvalid, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable()),
     },
 )
 

@@ -6,6 +6,7 @@ from accounts.models.names import NAME_REGEX
 from presence import views
 
 urlpatterns: list[URLPattern] = [
+    path("api/lookup/presence", views.PresencesLookup.as_view()),
     path("api/lookup/presence/events", views.PresenceEventsOfMany.as_view()),
     path("api/lookup/presence/stream-token", views.PresenceStreamToken.as_view()),
     re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)$", views.PresenceLookup.as_view()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from accounts import authentication, jobs
+from accounts import authentication, jobs, rate_limits
 from accounts.api_keys import keys
 from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_answer, json_bytes, json_response
 from accounts.authentication import header_credential
@@ -34,6 +35,7 @@ from presence.errors import ChatIdInvalid, ChatIdsInvalid, OriginNotNamed, Prese
 from presence.streaming import streams, tokens, watching
 from presence.streaming.streams import Asked, AsyncStream, BlockingStream, KeyInUse
 
+IDS = re.compile(f"{members.ID}(?:,{members.ID}){{0,{rate_limits.MAX_BATCH - 1}}}")
 # A fragment that is opened by itself is text: nothing in it is loaded, sent or framed.
 CARD_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -69,6 +71,37 @@ def check_id(method: str | None, chat_id: str) -> None:
         except ChatIdInvalid:
             authentication.count_address()
             raise
+
+
+class PresencesLookup(BusyView):
+    """GET /api/lookup/presence?ids=: the presence of several members as of now."""
+
+    permission = PresenceLookup.permission
+
+    def respond(self, request: request_context.Request, **parameters: str) -> Answer:
+        if request.method in ("GET", "HEAD"):
+            try:
+                request.asked = asked_ids(request)
+            except FAILURES as error:
+                return error_answer(request, self.api_error(error))
+        return super().respond(request, **parameters)
+
+    def cost(self, request: request_context.Request) -> int:
+        return rate_limits.batch_cost(len(request.asked))
+
+    @openapi.presences_lookup
+    def get(self, request: request_context.Request) -> bytes:
+        answers = members.bodies_of(request.asked, request.now, lookups=self.cost(request))
+        return b'{"error":null,"results":[%b]}' % b",".join(answers)
+
+
+def asked_ids(request: request_context.Request) -> list[str]:
+    """Return the ids of the query. Malformed ones are refused as by `check_id`. Raises ChatIdsInvalid."""
+    text = request.query.single("ids") or ""
+    if not IDS.fullmatch(text):
+        authentication.count_address()
+        raise ChatIdsInvalid
+    return text.split(",")
 
 
 class PresenceEvents(ApiView):

@@ -292,10 +292,14 @@ def _row_function(columns: str, driver: str) -> ReadRow:
     return cast("ReadRow", eval(source, {"timestamp": _timestamp}))  # noqa: S307 - made of the lines above alone
 
 
-# --- Many rows as one value: as a parameter, since thousands of placeholders take longer to read than the rows to
-# write, or as a column of the answer. The same statement runs on PostgreSQL and SQLite.
+# --- Many rows or values as one value: as a parameter, since thousands of placeholders take longer to read than the
+# rows to write, or as a column of the answer. The same statement runs on PostgreSQL and SQLite.
 _ROWS = {"postgresql": "json_array_elements(%s::json) AS n(value)", "sqlite": "json_each(%s) AS n"}
 _COLLECTED = {"postgresql": "json_agg(json_build_array({}))", "sqlite": "json_group_array(json_array({}))"}
+_LISTED = {  # PostgreSQL reads the list once, and then walks an index for each value
+    "postgresql": "{0} = ANY (ARRAY(SELECT CAST(value AS {1}) FROM json_array_elements_text({2}::json)))",
+    "sqlite": "{0} IN (SELECT value FROM json_each({2}))",
+}
 _CAST = {
     "postgresql": {"timestamp": "CAST(n.value->>{at} AS timestamptz)", "date": "CAST(n.value->>{at} AS date)"},
     "sqlite": {"timestamp": "n.value->>{at}", "date": "n.value->>{at}"},
@@ -315,6 +319,11 @@ def row_column(at: int, kind: str) -> str:
 def collected_rows(columns: Sequence[str]) -> str:
     """Return the column that holds all rows of its SELECT as an array of arrays in JSON; PostgreSQL: NULL for none."""
     return f"CAST({_COLLECTED[connection.vendor].format(', '.join(columns))} AS text)"
+
+
+def is_listed(column: str, kind: str, values: str) -> str:
+    """Return the condition that `column`, of the SQL type `kind`, is one of the parameter `values`, a JSON array."""
+    return _LISTED[connection.vendor].format(column, kind, values)
 
 
 def rows_parameter(rows: Sequence[Sequence[Any]]) -> str:

@@ -1,4 +1,4 @@
-"""Find the user of a lookup by one statement with all that the answer says, or the reason why they are not shown.
+"""Find the users of a lookup by one statement with all that the answer says, or the reason why they are not shown.
 
 The statements are written by hand: at these endpoints the ORM's compiler costs more than everything else together. They
 are portable between PostgreSQL and SQLite, and named as the models are; tests run each on both, by index only. Which
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,27 +19,37 @@ from accounts.models.names import NAME_PATTERN
 from infrastructure import text_rules, timestamps
 from infrastructure.databases import statements
 from infrastructure.databases.statements import Statement
-from infrastructure.requests.api_json import utf8
+from infrastructure.requests.api_json import json_bytes, utf8
+from infrastructure.requests.errors import ApiError
 from lookup.documents import documents, registry
 from lookup.documents.registry import DOCUMENT_COLUMNS
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.serializers.current import FeedbackSerializer, comments_json
 from lookup.serializers.rows import CommentRow
 
+ALIAS_PROFILE = "showAliasProfile"  # the switch
 MAX_VALUE_LENGTH = 64
 MAX_UID = 2**63 - 1  # what the column holds
 MAX_COMMENTS = 100
 _NAME = re.compile(NAME_PATTERN)
 _UID = re.compile(r"[0-9]+")
 
-# How each `type` finds its user: tables and condition.
+
+class Key(NamedTuple):
+    """How a `type` finds its users. `kind`: the SQL type of the column; `letter`: of `Statement`."""
+
+    tables: str
+    column: str
+    kind: str = "text"
+    letter: str = "s"
+
+
 TYPES = {
-    "username": ("accounts_name n JOIN accounts_user u ON u.id = n.user_id", "n.key = $1"),
-    "uid": ("accounts_user u", "u.uid = $1"),
-    "id": ("accounts_user u", "u.id = $1"),
-    "chat": (
-        "accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
-        "l.kind = 'CHAT' AND l.external_id = $1",
+    "username": Key("accounts_name n JOIN accounts_user u ON u.id = n.user_id", "n.key"),
+    "uid": Key("accounts_user u", "u.uid", "bigint", "i"),
+    "id": Key("accounts_user u", "u.id"),
+    "chat": Key(
+        "accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id AND l.kind = 'CHAT'", "l.external_id"
     ),
 }
 # The columns are the fields of CommentRow.
@@ -87,6 +97,13 @@ _COUNTERS = "f.views, f.likes, f.dislikes, f.comments, f.aliases"
 _COUNTER_TYPES = "iiiitt"
 # Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
 _COLLECTED = f"SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user='u.id')}) listed"
+_COMMENTS_OF_USERS = Statement(
+    f"""
+    SELECT u.user_id, ({_COLLECTED.replace("u.id", "u.user_id")})
+    FROM lookup_userdocument u WHERE {statements.is_listed("u.user_id", "text", "$1")}
+    """,
+    "st",
+)
 _FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {MAX_COMMENTS} THEN ({_COLLECTED}) END"
 _NONE = (0, 0, 0, 0, b"[]", None)
 _BITS = {include: 1 << place for place, include in enumerate(DOCUMENT_COLUMNS)}
@@ -148,12 +165,14 @@ class UserRow(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """Which parts of a user are asked for, and what reads them. `by`: what kind of value names the user. `bits`: a bit
-    for each text that the statement shall read."""
+    """Which parts of a user are asked for, and what reads them. `by`: what kind of value names the user. `of_many`: the
+    statement for several users, whose rows begin with their keys. `bits`: a bit for each text that the statements shall
+    read."""
 
     by: str
     parts: Parts
     statement: Statement
+    of_many: Statement
     bits: int
 
     def of(self, value: str) -> Question:
@@ -161,9 +180,27 @@ class Prepared(NamedTuple):
         no row can have."""
         return self.of_key(_key(self.by, value))
 
+    def of_each(self, values: Iterable[str]) -> Batch:
+        """Return the question for the users whom `values` name. Raises ValueInvalid, if any of them does."""
+        return Batch(self, tuple(self._key_or_none(value) for value in values))
+
+    def _key_or_none(self, value: str) -> str | int | None:
+        try:
+            return _key(self.by, value)
+        except UserNotFound:
+            return None
+
     def of_key(self, key: str | int) -> Question:
         """Return the question for the user whom `key` names, as the table has it; a username in upper case."""
         return Question(self.parts, self.statement, (key, self.bits) if self.bits else (key,))
+
+
+class Batch(NamedTuple):
+    """Which parts of which users are asked for. `keys`: in the order of the answer, as `Prepared.of_key` takes them;
+    None for a value that no row can have."""
+
+    prepared: Prepared
+    keys: tuple[str | int | None, ...]
 
 
 class Question(NamedTuple):
@@ -183,7 +220,8 @@ def prepared(by: str, parts: Parts) -> Prepared:
     is_of_alias = parts.is_alias_profile and by == "username"
     # What is equal for any texts: a process has one statement for all of them.
     alike = parts._replace(texts=(), is_alias_profile=is_of_alias)
-    return Prepared(by, parts, _statement(by, alike, has_texts=bits > 0), bits)
+    of_one, of_many = (_statement(by, alike, has_texts=bits > 0, is_of_many=is_many) for is_many in (False, True))
+    return Prepared(by, parts, of_one, of_many, bits)
 
 
 def answer(by: str, value: str, parts: Parts, now: datetime) -> UserRow:
@@ -201,6 +239,29 @@ def answer_to(asked: Question, now: datetime) -> UserRow:
         documents.refresh(str(row.profile_id))
         row = _shown(_read(asked, now))
     return row
+
+
+def answers_to(asked: Batch, includes: Collection[str], now: datetime) -> list[bytes]:
+    """Return the answer for each key: what `answer_to` and `body` make of it, or the error that `answer_to` raises, as
+    JSON. 1 query if all documents are fresh, and 1 for the users with more than MAX_COMMENTS."""
+    found = _read_many(asked, now)
+    current = documents.fingerprint()
+    users = [one for one in found.values() if isinstance(one, UserRow)]
+    if stale := {str(user.profile_id) for user in users if user.fingerprint != current}:
+        documents.refresh(*stale)
+        found = _read_many(asked, now)
+        users = [one for one in found.values() if isinstance(one, UserRow)]
+    has_comments = asked.prepared.parts.has_comments
+    many = [user.id for user in users if has_comments and user.comments > MAX_COMMENTS]
+    comments = _read_comments_of_many(many) if many else {}
+    answers = {key: _element(one, includes, comments) for key, one in found.items()}
+    return [answers[key] for key in asked.keys]
+
+
+def _element(found: UserRow | ApiError, includes: Iterable[str], comments: Mapping[str, list[CommentRow]]) -> bytes:
+    if isinstance(found, ApiError):
+        return json_bytes(found.body())
+    return b"{%b}" % body(found, includes, comments.get(found.id))
 
 
 def _shown(row: UserRow | None) -> UserRow:
@@ -240,20 +301,39 @@ def read(by: str, key: str | int, parts: Parts, now: datetime) -> UserRow | None
 
 def _read(asked: Question, now: datetime) -> UserRow | None:
     row = asked.statement.one(*asked.values)
-    if row is None:
-        return None
+    return None if row is None else _user_row(row, asked.parts, now)
+
+
+def _read_many(asked: Batch, now: datetime) -> dict[str | int | None, UserRow | ApiError]:
+    """Return, by key, the users who may be shown, and why the others may not. 1 query, whatever the keys are."""
+    _, parts, _, statement, bits = asked.prepared
+    keys = dict.fromkeys(asked.keys)
+    listed = json.dumps([key for key in keys if key is not None])
+    rows = statement.all(listed, bits) if bits else statement.all(listed)
+    found = {row[0]: _user_row(row[1:], parts, now) for row in rows}
+    return {key: _shown_or_error(found.get(key)) for key in keys}
+
+
+def _shown_or_error(row: UserRow | None) -> UserRow | ApiError:
+    try:
+        return _shown(row)
+    except (UserNotFound, ProfilePrivate) as error:
+        return error
+
+
+def _user_row(row: statements.Row, parts: Parts, now: datetime) -> UserRow:
     user_id, is_active, is_public, profile_id, fingerprint, plan_ends, head, lapsed_head = row[:8]
     if plan_ends is not None and plan_ends <= timestamps.microseconds(now):
         head = lapsed_head
-    texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if asked.parts.texts else {}
-    counters = row[8:14] if asked.parts.has_counters else _NONE
+    texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if parts.texts else {}
+    counters = row[8:14] if parts.has_counters else _NONE
     found = UserRow(user_id, is_active, is_public, profile_id, fingerprint, head, texts, *counters)
-    return found._replace(own_links=row[-len(DOCUMENT_COLUMNS) - 1]) if asked.parts.has_own_links else found
+    return found._replace(own_links=row[-len(DOCUMENT_COLUMNS) - 1]) if parts.has_own_links else found
 
 
 @functools.cache
-def _statement(by: str, parts: Parts, *, has_texts: bool) -> Statement:
-    source, condition = TYPES[by]
+def _statement(by: str, parts: Parts, *, has_texts: bool, is_of_many: bool = False) -> Statement:
+    source, column, kind, letter = TYPES[by]
     columns, types = _EARLIER if parts.is_earlier else _ACCOUNT, _ACCOUNT_TYPES
     if parts.has_counters:
         shown = _FEW_COMMENTS if parts.has_comments else "NULL"
@@ -263,6 +343,9 @@ def _statement(by: str, parts: Parts, *, has_texts: bool) -> Statement:
     if has_texts:
         columns, types = f"{columns}, {_TEXTS}", types + "t" * len(DOCUMENT_COLUMNS)
     document = _OF_ALIAS if parts.is_alias_profile else _MAIN
+    condition = f"{column} = $1"
+    if is_of_many:
+        columns, types, condition = f"{column}, {columns}", letter + types, statements.is_listed(column, kind, "$1")
     return Statement(f"SELECT {columns} FROM {source} {document} WHERE {condition}", types)
 
 
@@ -293,7 +376,12 @@ def _live_text(user: UserRow, include: str, comments: Iterable[CommentRow] | Non
 def _comments(user: UserRow) -> list[CommentRow]:
     if user.comments > MAX_COMMENTS:
         return read_comments(user.id)
-    return [_comment(row) for row in json.loads(user.shown_comments.decode())] if user.shown_comments else []
+    return _collected(user.shown_comments)
+
+
+def _collected(rows: bytes | None) -> list[CommentRow]:
+    """Return comments that a statement collected into JSON."""
+    return [_comment(row) for row in json.loads(rows.decode())] if rows else []
 
 
 def _comment(row: list[Any]) -> CommentRow:
@@ -308,6 +396,12 @@ def _comment(row: list[Any]) -> CommentRow:
 def read_comments(user_id: str) -> list[CommentRow]:
     """Return the comments that a lookup shows, of users who are not banned. 1 query."""
     return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
+
+
+def _read_comments_of_many(user_ids: list[str]) -> dict[str, list[CommentRow]]:
+    """Return the comments that lookups show, as `read_comments`, by the id of their user. 1 query."""
+    found = _COMMENTS_OF_USERS.all(json.dumps(user_ids))
+    return {user_id: _collected(rows) for user_id, rows in found}
 
 
 def read_comments_page(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
@@ -28,7 +29,6 @@ from lookup.documents.resolve import Parts, Prepared, Question
 from lookup.errors import LimitInvalid, UserNotFound, ValueInvalid
 from lookup.models import Board
 
-ALIAS_PROFILE = "showAliasProfile"
 LONGEST_KEPT = 500  # characters of a query without its value; all its names and values have 250
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100
 AVATAR_CACHE_SECONDS = 300
@@ -96,7 +96,7 @@ def _asked(text: str) -> Asked:
             includes, prepared = kept
             return Asked(includes, prepared.of(value))
     query = request_context.Query(text)
-    includes, prepared = _prepared(query)
+    includes, prepared = _prepared_for(query)
     return Asked(includes, prepared.of(query.single("value") or ""))
 
 
@@ -104,17 +104,21 @@ def _asked(text: str) -> Asked:
 def _without_value(rest: str) -> tuple[tuple[str, ...], Prepared] | None:
     """Return what a query without its value asks for; None where it has another value."""
     query = request_context.Query(rest)
-    return None if "value" in query else _prepared(query)
+    return None if "value" in query else _prepared_for(query)
 
 
-def _prepared(query: request_context.Query) -> tuple[tuple[str, ...], Prepared]:
-    """Return the includes in the order of the answer, and what reads them of any user. Raises TypeInvalid."""
-    names = query.names_of("true")
+def _prepared_for(query: request_context.Query) -> tuple[tuple[str, ...], Prepared]:
+    return prepared(query.single("type") or "", query.names_of("true"))
+
+
+def prepared(by: str, names: Collection[str]) -> tuple[tuple[str, ...], Prepared]:
+    """Return the includes in the order of the answer, and what reads them of any user. `names`: of the switches that
+    are on, and others. Raises TypeInvalid."""
     includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
-    parts = Parts(texts, has_counters, has_comments, ALIAS_PROFILE in names)
-    return includes, resolve.prepared(query.single("type") or "", parts)
+    parts = Parts(texts, has_counters, has_comments, resolve.ALIAS_PROFILE in names)
+    return includes, resolve.prepared(by, parts)
 
 
 class EarlierView(BusyView):

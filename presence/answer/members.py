@@ -5,19 +5,22 @@ Membership is never guessed, and an unknown presence is never shown as offline.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from django.conf import settings
 
-from infrastructure.requests.api_json import utf8
+from infrastructure.requests.api_json import json_bytes, utf8
 from infrastructure.requests.request_context import Prefetch
 from infrastructure.settings_cache import from_settings
 from lookup.errors import ProfilePrivate
@@ -37,7 +40,8 @@ FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ou
 TURN_SECONDS = 10  # what a call to the platform may take
 PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for another process, and how often it looks
 ANSWERS_KEPT = 8192  # members; some 3 kB each
-_ID = re.compile("[0-9]{17,19}")
+ID = "[0-9]{17,19}"
+_ID = re.compile(ID)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -126,18 +130,97 @@ def body_of(chat_id: str, now: datetime, read: Sequence[Any] | None = None) -> b
     """
     number, opened = possible(chat_id, now), store.opened()
     values = tuple(read) if read else opened.values(number)
-    source, known = (*values[1:BANNER], *values[BANNER + 1 :], _shown_with()), _answers.get(number)
-    if known and known.source == source and (known := _with_banner(opened, number, known, values)):
+    if known := _known(opened, number, values):
         _require_fresh(opened.stamp_of(values), now)
         if refreshing.renewed(opened, number, known.snapshot, now) is known.snapshot:
             return known.body
     first = opened.snapshot_of(number, values)
     snapshot = _seen(opened, number, first, now)
+    if snapshot is first:  # else `values` lack what was read since
+        return _rendered(number, values, snapshot)
+    return body(_presented(number, snapshot))
+
+
+@_outages_as_503
+def bodies_of(chat_ids: Sequence[str], now: datetime, *, lookups: int) -> list[bytes]:
+    """Return for each id the JSON that `body_of` returns, or the body of the error that it raises. 1 round trip.
+
+    What the store lacks is read in the background, and waited for PATIENCE seconds at most, then 1 round trip more:
+    banners, and which of the first `lookups` ids without a record are members. Further ones are PresenceUnavailable, as
+    is what has not come by then. Raises ChatIdInvalid; PresenceUnavailable: the store is stale or away.
+    """
+    opened = store.opened()
+    found: dict[str, bytes] = {}
+    numbers: dict[str, int] = {}
+    for chat_id in dict.fromkeys(chat_ids):
+        try:
+            numbers[chat_id] = possible(chat_id, now)
+        except ChatNotFound as error:
+            found[chat_id] = json_bytes(error.body())
+    read = opened.values_of(list(numbers.values())) if numbers else {}
+    for values in islice(read.values(), 1):  # the stamp is the same in all of them
+        _require_fresh(opened.stamp_of(values), now)
+    if awaited := _begin(opened, read, now, lookups):
+        wait(awaited.values(), timeout=PATIENCE)
+        read |= opened.values_of(list(awaited))
+    found |= {chat_id: _element(opened, number, read[number]) for chat_id, number in numbers.items()}
+    return [found[chat_id] for chat_id in chat_ids]
+
+
+def _begin(
+    opened: PresenceStore, read: Mapping[int, tuple[Any, ...]], now: datetime, lookups: int
+) -> dict[int, Future[None]]:
+    """Begin to read what is due of these members; return, by id, what is worth waiting for."""
+    awaited: dict[int, Future[None] | None] = {}
+    for number, values in read.items():
+        known = _known(opened, number, values)
+        snapshot = known.snapshot if known else opened.snapshot_of(number, values)
+        if snapshot.is_private:
+            continue
+        if snapshot.record is not None:
+            awaited[number] = refreshing.begin(opened, number, snapshot, now)
+        elif not snapshot.miss and lookups > 0:
+            lookups -= 1
+            awaited[number] = refreshing.begin_one("membership", number, _learn, opened, number, now)
+    return {number: reading for number, reading in awaited.items() if reading is not None}
+
+
+def _learn(opened: PresenceStore, number: int, now: datetime) -> None:
+    """Look the account up, and leave in the store what the platform said."""
+    with contextlib.suppress(NotMember, ChatNotFound, ProfilePrivate, PresenceUnavailable):
+        _lookups.join(number, lambda: _looked_up(opened, number, now))
+
+
+def _element(opened: PresenceStore, number: int, values: tuple[Any, ...]) -> bytes:
+    """Return the presence that the values of a fresh store say, or the body of the error that they prove."""
+    if known := _known(opened, number, values):
+        return known.body
+    snapshot = opened.snapshot_of(number, values)
+    try:
+        require_public(snapshot)
+        return _rendered(number, values, snapshot)
+    except (NotMember, ChatNotFound, ProfilePrivate, PresenceUnavailable) as error:
+        return json_bytes(error.body())
+
+
+def _rendered(number: int, values: tuple[Any, ...], snapshot: Snapshot) -> bytes:
+    """Return the presence that `values` hold, and keep it. Raises what `_presented` raises."""
     answer = body(_presented(number, snapshot))
-    if snapshot is first and snapshot.record:  # else `values` lack what was read since
+    if snapshot.record:
         light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None))
-        _keep(number, _Answer(source, values[BANNER], light, answer))
+        _keep(number, _Answer(_source(values), values[BANNER], light, answer))
     return answer
+
+
+def _known(opened: PresenceStore, number: int, values: tuple[Any, ...]) -> _Answer | None:
+    """Return the last answer for the member, if it follows from `values`."""
+    known = _answers.get(number)
+    return _with_banner(opened, number, known, values) if known and known.source == _source(values) else None
+
+
+def _source(values: tuple[Any, ...]) -> tuple[object, ...]:
+    """Return what an answer follows from, besides stamp and banner."""
+    return *values[1:BANNER], *values[BANNER + 1 :], _shown_with()
 
 
 def _with_banner(opened: PresenceStore, number: int, known: _Answer, values: tuple[Any, ...]) -> _Answer | None:

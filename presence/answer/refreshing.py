@@ -74,7 +74,7 @@ class SingleFlight(Generic[Result]):
 
 _banners: SingleFlight[Banner] = SingleFlight()
 _lock = threading.Lock()
-_pending: dict[str, dict[int, Future[None]]] = {"banner": {}, "profile": {}}
+_pending: dict[str, dict[int, Future[None]]] = {"banner": {}, "profile": {}, "record": {}, "membership": {}}
 
 logger = logging.getLogger(__name__)
 
@@ -84,17 +84,42 @@ def renewed(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: dateti
 
     The worker refetches a member without an event for long.
     """
-    record, profile = snapshot.record, snapshot.profile
-    if record is not None and _age(record.touched_at, now) >= TOUCHED_MAX_AGE:
-        try:
-            opened.request_refresh(chat_id)
-        except StoreUnavailable as error:
-            logger.warning("A member could not be asked for: %s", error)
-    found = source()
-    if found is not None and _is_due(profile, now) and not found.is_paused():
-        _begin("profile", chat_id, _renew_profile, found, chat_id, profile, now)
+    if _is_untouched(snapshot, now):
+        _ask_for_record(opened, chat_id)
+    _begin_profile(chat_id, snapshot.profile, now)
     banner = _banner(opened, chat_id, snapshot.banner, now)
     return snapshot if banner is snapshot.banner else replace(snapshot, banner=banner)
+
+
+def begin(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Future[None] | None:
+    """Begin to renew what is due of `snapshot`, which has a record, all of it in the background.
+
+    Return the read of the banner, if it has begun and there is none that may be shown.
+    """
+    if _is_untouched(snapshot, now):
+        begin_one("record", chat_id, _ask_for_record, opened, chat_id)
+    _begin_profile(chat_id, snapshot.profile, now)
+    if not _is_banner_due(snapshot.banner, now):
+        return None
+    reading = begin_one("banner", chat_id, _read_banner, opened, chat_id, snapshot.banner, now)
+    return reading if _banner_age(snapshot.banner, now) > BANNER_SHOWN else None
+
+
+def _is_untouched(snapshot: Snapshot, now: datetime) -> bool:
+    return snapshot.record is not None and _age(snapshot.record.touched_at, now) >= TOUCHED_MAX_AGE
+
+
+def _ask_for_record(opened: PresenceStore, chat_id: int) -> None:
+    try:
+        opened.request_refresh(chat_id)
+    except StoreUnavailable as error:
+        logger.warning("A member could not be asked for: %s", error)
+
+
+def _begin_profile(chat_id: int, profile: Profile | None, now: datetime) -> None:
+    found = source()
+    if found is not None and _is_due(profile, now) and not found.is_paused():
+        begin_one("profile", chat_id, _renew_profile, found, chat_id, profile, now)
 
 
 def settle() -> None:
@@ -106,13 +131,20 @@ def settle() -> None:
 
 def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
     """Return `known`, and read it again in the background where it is due; read it now where none may be shown."""
-    age = math.inf if known is None else abs(_age(known.read_at, now))
-    if age <= BANNER_MAX_AGE or (known is not None and _pause().seconds_left()):
+    if not _is_banner_due(known, now):
         return known
-    if age > BANNER_SHOWN:
+    if _banner_age(known, now) > BANNER_SHOWN:
         return _read_banner(opened, chat_id, known, now)
-    _begin("banner", chat_id, _read_banner, opened, chat_id, known, now)
+    begin_one("banner", chat_id, _read_banner, opened, chat_id, known, now)
     return known
+
+
+def _is_banner_due(known: Banner | None, now: datetime) -> bool:
+    return _banner_age(known, now) > BANNER_MAX_AGE and not (known is not None and _pause().seconds_left())
+
+
+def _banner_age(known: Banner | None, now: datetime) -> float:
+    return math.inf if known is None else abs(_age(known.read_at, now))
 
 
 def _read_banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
@@ -140,10 +172,10 @@ def _pause() -> Circuit:
     return Circuit()
 
 
-def _begin(
+def begin_one(
     kind: str, chat_id: int, act: Callable[Parameters, object], *args: Parameters.args, **kwargs: Parameters.kwargs
-) -> None:
-    """Run `act` in the background, unless it is under way already or too many are."""
+) -> Future[None] | None:
+    """Run `act` in the background, unless it is under way already; return the run. None where too many are."""
 
     def run() -> None:
         try:
@@ -159,10 +191,10 @@ def _begin(
 
     pending = _pending[kind]
     with _lock:
-        if chat_id in pending or len(pending) >= MOST_PENDING:
-            return
-        with contextlib.suppress(RuntimeError):  # the process ends
-            pending[chat_id] = _threads().submit(run)
+        if chat_id not in pending and len(pending) < MOST_PENDING:
+            with contextlib.suppress(RuntimeError):  # the process ends
+                pending[chat_id] = _threads().submit(run)
+        return pending.get(chat_id)
 
 
 def _is_due(known: Profile | None, now: datetime) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from django.http import HttpResponse
 from django.test import Client
 from jsonschema import Draft202012Validator
 
@@ -29,6 +30,9 @@ INCLUDES = (
 _OTHER_FILE = re.compile(r'"[a-z]+\.json#')
 TYPE_INVALID = (400, {"error": "errors.lookupTypeInvalid"})
 VALUE_INVALID = (400, {"error": "errors.lookupValueInvalid"})
+VALUES_INVALID = (400, {"error": "errors.lookupValuesInvalid"})
+BODY_INVALID = (400, {"error": "errors.lookupBodyInvalid"})
+BODY_TOO_LARGE = (413, {"error": "errors.lookupBodyTooLarge"})
 LIMIT_INVALID = (400, {"error": "errors.leaderboardLimitInvalid"})
 NOT_FOUND = (404, {"error": "User not found."})
 PRIVATE = (404, {"error": "This profile is private."})
@@ -61,6 +65,26 @@ def raw_user(query: str, secret: str | None = LOOKUP_SECRET) -> Answer:
     return get(f"/api/lookup/user?{query}", "current", headers)
 
 
+def users(values: object, *includes: str, by: object = "username", **more: object) -> Answer:
+    """The lookup of several users, with these includes."""
+    return raw_users(compact({"type": by, "values": values, **dict.fromkeys(includes, True), **more}))
+
+
+def raw_users(body: str | bytes, secret: str | None = LOOKUP_SECRET, **more: Any) -> Answer:
+    """The lookup of several users with exactly this body. `more`: of the request (Any: what Django's client takes)."""
+    headers = {} if secret is None else {"X-API-Key": secret}
+    options = {"content_type": "application/json", **more}
+    answer = _answer(Client(REMOTE_ADDR=ADDRESS).post("/api/lookup/users", body, headers=headers, **options))
+    if answer.status != 200:
+        check("error", answer.body)
+        return answer
+    assert list(answer.body) == ["error", "results"]
+    assert answer.body["error"] is None
+    for element in answer.body["results"]:
+        check("current" if element["error"] is None else "error", element)
+    return answer
+
+
 def earlier(value: str | int = "ada", *, by: str = "username", secret: str = ACCOUNT_SECRET) -> Answer:
     return get(f"/api/lookup/{by}/{quote(str(value), safe='')}?{urlencode({'key': secret})}", "earlier")
 
@@ -71,13 +95,17 @@ def board(name: str = "views", secret: str = ACCOUNT_SECRET, **query: str | int)
 
 def get(path: str, form: str, headers: Mapping[str, str] | None = None, address: str = ADDRESS) -> Answer:
     """GET; the answer is JSON in `form`, or one of the documented errors."""
-    response = Client(REMOTE_ADDR=address).get(path, headers=dict(headers or {}))
+    answer = _answer(Client(REMOTE_ADDR=address).get(path, headers=dict(headers or {})))
+    check(form if answer.status == 200 else "error", answer.body)
+    return answer
+
+
+def _answer(response: HttpResponse) -> Answer:
     assert response.headers["Content-Type"] == "application/json", response.content
     assert response.headers["Content-Length"] == str(len(response.content))
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     text = response.content.decode()
     body = json.loads(text, object_pairs_hook=_once)
-    check(form if response.status_code == 200 else "error", body)
     return Answer(response.status_code, text, body, response.headers)
 
 

@@ -22,6 +22,7 @@ from tests.support import redis_commands
 Json = dict[str, Any]  # Any: a JSON value
 ADA, BEN = 268473310986240001, 268473310986240002
 SECRET, ADDRESS = "the-presence-key-of-the-tests", "203.0.113.7"
+IDS_INVALID = (400, {"error": "errors.lookupChatIdsInvalid"})
 INVALID = (400, {"error": "errors.lookupChatIdInvalid"})
 NOT_MEMBER = (404, {"error": "errors.lookupNotMember", "miss": "notMember"})
 NOT_FOUND = (404, {"error": "errors.lookupChatNotFound", "miss": "notFound"})
@@ -40,6 +41,12 @@ def key(secret: str = SECRET, **values: Any) -> None:
 def get(chat_id: int | str, secret: str | None = SECRET, address: str = ADDRESS) -> Answer:
     """`chat_id`: as it stands in the path."""
     return get_path(f"/api/lookup/presence/{chat_id}", secret, address)
+
+
+def get_many(ids: object, secret: str | None = SECRET, address: str = ADDRESS) -> Answer:
+    """The lookup of several members. `ids`: as it stands in the query, or a list of ids."""
+    text = ",".join(map(str, ids)) if isinstance(ids, list) else str(ids)
+    return get_path(f"/api/lookup/presence?ids={text}", secret, address)
 
 
 def get_path(path: str, secret: str | None = SECRET, address: str = ADDRESS) -> Answer:
