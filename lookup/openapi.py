@@ -138,7 +138,7 @@ user_lookup = extend_schema(
 )
 
 
-class BatchQuerySerializer(serializers.Serializer[Any]):
+class LookupBatchSerializer(serializers.Serializer[Any]):
     """`type`, `values` and the switches. Other names are ignored."""
 
     type = serializers.ChoiceField(tuple(resolve.TYPES), help_text="What `values` are.")
@@ -178,7 +178,7 @@ class ElementsField(serializers.Field[Any, Any, Any, Any]):
     """For each value, in the order asked: the answer of the lookup of one user."""
 
 
-class BatchAnswerSerializer(serializers.Serializer[Any]):
+class LookupResultsSerializer(serializers.Serializer[Any]):
     """`results` has an element for each value, in the order asked."""
 
     error = serializers.CharField(allow_null=True, help_text="Null.")
@@ -193,9 +193,9 @@ users_lookup = extend_schema(
         "counts as one request of the key for each 10 values begun; the address counts one. A 400 or 413 counts as one."
     ),
     tags=["Lookup"],
-    request={"application/json": BatchQuerySerializer},
+    request={"application/json": LookupBatchSerializer},
     responses={
-        200: OpenApiResponse(BatchAnswerSerializer, examples=[_BATCH]),
+        200: OpenApiResponse(LookupResultsSerializer, examples=[_BATCH]),
         **openapi.error_responses(
             *(BatchInvalid, BatchTooLarge, TypeInvalid, ValuesInvalid, ValueInvalid),
             *openapi.KEY_ERRORS,

@@ -20,9 +20,11 @@ TITLES = {
     "key": "Keys, current form",
     "earlier_key": "Keys, earlier forms",
     "lookup_user": "Lookup",
+    "lookup_users": "Lookup of several users",
     "lookup_earlier": "Lookup, earlier form",
     "leaderboard": "Leaderboards",
     "presence": "Presence",
+    "presences": "Presence of several members",
     "presence_of_many": "Presence of many members",
     "avatar": "Chat picture",
     "imagehost_key": "Keys, image host",
@@ -33,7 +35,10 @@ TITLES = {
 # The pages of the guide, below /docs/errors, with the places that each lists.
 PAGES = {
     "keys": ("any", "key", "earlier_key", "imagehost_key"),
-    "lookup": ("lookup_user", "lookup_earlier", "leaderboard", "presence", "presence_of_many", "avatar"),
+    "lookup": (
+        *("lookup_user", "lookup_users", "lookup_earlier", "leaderboard"),
+        *("presence", "presences", "presence_of_many", "avatar"),
+    ),
     "image-host": ("upload", "gallery", "folders"),
 }
 
@@ -81,6 +86,13 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
     "key": (key_errors.MissingApiKey(), *_KEY_ERRORS, _KEY_LIMIT),
     "earlier_key": (*(error.with_status(404) for error in (key_errors.MissingAccountKey(), *_KEY_ERRORS)), _KEY_LIMIT),
     "lookup_user": (lookup.TypeInvalid(), lookup.ValueInvalid(), lookup.UserNotFound(), lookup.ProfilePrivate()),
+    "lookup_users": (
+        lookup.BatchInvalid(),
+        lookup.TypeInvalid(),
+        lookup.ValuesInvalid(),
+        lookup.ValueInvalid(),
+        lookup.BatchTooLarge(),
+    ),
     "lookup_earlier": (lookup.UserNotFound(), lookup.ProfilePrivate()),
     "leaderboard": (lookup.LimitInvalid(),),
     "avatar": (lookup.UserNotFound(),),
@@ -91,6 +103,7 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         presence.ChatNotFound(),
         presence.PresenceUnavailable(),
     ),
+    "presences": (presence.ChatIdsInvalid(), presence.PresenceUnavailable()),
     "presence_of_many": (
         presence.ChatIdsInvalid(),
         presence.StreamTokenInvalid(),
@@ -119,6 +132,18 @@ _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {
     ("avatar", lookup.UserNotFound): (
         "No user has this id, or the user has no chat picture, or is private.",
         "Use the address from `user.avatarUrl` or `profile.avatar.url`, which is there while there is a picture.",
+    ),
+    ("lookup_users", lookup.ValueInvalid): (
+        "One of `values` is empty, longer than 64 characters, or not a whole number for a `type` of `uid`.",
+        "Leave it out or correct it. No user was looked up, and the request counts as one.",
+    ),
+    ("presences", presence.ChatIdsInvalid): (
+        "`ids` is missing or repeated, or is not 1 to 50 ids of 17 to 19 digits with commas between them.",
+        "Ask for more members by several requests, and leave out spaces and a comma at the end.",
+    ),
+    ("presences", presence.PresenceUnavailable): (
+        "The connection to the chat platform is down, so nobody's presence is known.",
+        "Wait for the seconds of `Retry-After`. Do not show anyone as offline.",
     ),
     ("presence", lookup.ProfilePrivate): (
         "The user who linked the account has turned public API access off, or staff have hidden the profile.",

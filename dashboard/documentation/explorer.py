@@ -1,7 +1,8 @@
 """The form on the page of an endpoint that sends a request with the reader's own key.
 
 A script sends it from the browser. Without one, the form leads to a page that asks for the key and calls the endpoint's
-view in this process. Fields, types and the header of the key come from the OpenAPI document.
+view in this process. Fields, types and the header of the key come from the OpenAPI document. A body of JSON has a field
+for each of its members; a list is typed with commas.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from markdown_it import MarkdownIt
 
 from dashboard.documentation import api_errors, contents, personalization, programs, schema
 from dashboard.documentation.schema import JSON
+from infrastructure.requests.api_json import CONTENT_TYPE
 
 # Headers of an answer that a reader looks at, in this order.
 HEADERS = (
@@ -70,7 +72,12 @@ class Explorer:
 
     @property
     def parameters(self) -> list[JSON]:
-        return [each for each in self.operation.parameters if each["in"] != "header"]
+        return [each for each in self.operation.parameters if each["in"] != "header"] + self.operation.members
+
+    @property
+    def lists(self) -> list[str]:
+        """Return the names of the fields that hold a list."""
+        return [each["name"] for each in self.parameters if each["schema"].get("type") == "array"]
 
     @property
     def path_parameters(self) -> list[str]:
@@ -87,11 +94,23 @@ class Explorer:
             path = path.replace(f"{{{name}}}", encode(values.get(name, "")))
         return path, "&".join(f"{name}={encode(values[name])}" for name in self.query_parameters if values.get(name))
 
+    def body(self, values: Mapping[str, str]) -> str:
+        """Return the JSON that is sent, with the members that are filled in; "" where there is no body."""
+        found: JSON = {}
+        for each in self.operation.members:
+            name = each["name"]
+            if value := values.get(name):
+                is_switch = each["schema"].get("type") == "boolean"
+                found[name] = listed(value) if name in self.lists else (is_switch or value)
+        return json.dumps(found, ensure_ascii=False) if self.operation.members else ""
+
     def curl(self, values: Mapping[str, str], encode: Callable[[str], str]) -> str:
         header, before = self.key_header
         path, _ = self.address(values, encode)
         query = [(name, values[name]) for name in self.query_parameters if values.get(name)]
-        request = programs.Request("GET", path, 200, query=query, headers=[(header, f"{before}$API_KEY")])
+        headers = [(header, f"{before}$API_KEY")]
+        method, body = self.operation.method, self.body(values)
+        request = programs.Request(method, path, 200, query=query, headers=headers, json=body)
         return programs.shell(request, settings.BASE_URL)
 
     def initial_of(self, reader: personalization.Reader) -> dict[str, str]:
@@ -139,6 +158,11 @@ def explorers() -> Mapping[str, Explorer]:
     return MappingProxyType(found)
 
 
+def listed(value: str) -> list[str]:
+    """Return the values of a field that holds a list."""
+    return [piece.strip() for piece in value.split(",") if piece.strip()]
+
+
 def encoded(value: str) -> str:
     """Return the typed value, encoded for a path."""
     return quote(value, safe="")
@@ -171,6 +195,11 @@ def _field(parameter: JSON) -> forms.Field:
     if values := schema.choices(rule):
         return forms.ChoiceField(label=name, required=required, choices=[(value, value) for value in values])
     attributes = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
+    if rule.get("type") == "array":
+        longest = rule["maxItems"] * (rule["items"]["maxLength"] + 2)
+        text = f"With commas between them, at most {rule['maxItems']}."
+        widget = forms.TextInput(attributes)
+        return forms.CharField(label=name, required=required, max_length=longest, widget=widget, help_text=text)
     if rule.get("type") == "integer":
         bounds = {"min": rule.get("minimum"), "max": rule.get("maximum"), "placeholder": rule.get("default")}
         attributes |= {"inputmode": "numeric"} | {key: str(value) for key, value in bounds.items() if value is not None}
@@ -231,11 +260,14 @@ def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpR
         for name in ("SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "REMOTE_ADDR", "HTTP_HOST", "wsgi.url_scheme")
         if name in like.META
     }
+    body = explorer.body(values).encode(errors="replace")
     environ |= {
-        "REQUEST_METHOD": "GET",
+        "REQUEST_METHOD": explorer.operation.method,
         "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
         "QUERY_STRING": query,
-        "wsgi.input": BytesIO(),
+        "CONTENT_TYPE": CONTENT_TYPE if body else "",
+        "CONTENT_LENGTH": str(len(body)) if body else "",
+        "wsgi.input": BytesIO(body),
         f"HTTP_{header.upper().replace('-', '_')}": f"{before}{key}",
     }
     if like.POST.get("etag_of") == target:
@@ -245,12 +277,12 @@ def send(explorer: Explorer, values: Mapping[str, str], key: str, *, like: HttpR
     began_at = time.perf_counter()
     response: HttpResponse = match.func(request, *match.args, **match.kwargs)
     milliseconds = round((time.perf_counter() - began_at) * 1000)
-    body = response.content.decode(errors="replace")
+    text = response.content.decode(errors="replace")
     headers = tuple((name, response.headers[name]) for name in HEADERS if name in response.headers)
-    row = explorer.row_of(response.status_code, body)
+    row = explorer.row_of(response.status_code, text)
     with contextlib.suppress(ValueError):
-        body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    return Answer(target, response.status_code, milliseconds, headers, body, row)
+        text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    return Answer(target, response.status_code, milliseconds, headers, text, row)
 
 
 def _html(markdown: str) -> SafeString:

@@ -113,7 +113,8 @@ def shell(request: Request, base_url: str) -> str:
     options += [f"--form-string {_shell_text(f'{name}={value}')}" for name, value in request.parts]
     options += [f"--form {_shell_text(f'{name}=@{value}')}" for name, value in request.files]
     if request.json:
-        options += ['--header "Content-Type: application/json"', f"--data '{request.json}'"]
+        quoted = request.json.replace("'", r"'\''")
+        options += ['--header "Content-Type: application/json"', f"--data '{quoted}'"]
     return " \\\n  ".join([f"curl {'--get ' * is_spread}{url}", *options])
 
 

@@ -65,6 +65,19 @@ class Operation:
         found = self.details.get("parameters", [])
         return sorted(found, key=lambda each: (not each.get("required"), order[each["in"]]))
 
+    @property
+    def members(self) -> list[JSON]:
+        """Return the members of its body, if that is JSON, in the form of parameters."""
+        content = self.details.get("requestBody", {}).get("content", {})
+        if "application/json" not in content:
+            return []
+        body = components()[referred(content["application/json"]["schema"])]
+        required = body.get("required", [])
+        return [
+            {"name": name, "in": "body", "required": name in required, "schema": rule}
+            for name, rule in body["properties"].items()
+        ]
+
 
 def operations() -> Iterator[Operation]:
     for path, methods in document()["paths"].items():

@@ -11,10 +11,13 @@ const errors = JSON.parse(document.getElementById("try-errors").textContent);
 key.disabled = false;
 let last = { target: "", etag: null, text: "" }; // the answer that the page shows, if it has an ETag
 
+const hasBody = form.dataset.method !== "GET";
+
 // The path with its parameters, and the parameters of the query that are filled in.
 function address() {
   let path = form.dataset.path;
   const query = [];
+  if (hasBody) return { path, query };
   for (const [name, value] of new FormData(form)) {
     const place = `{${name}}`;
     if (path.includes(place)) path = path.replace(place, () => encodeURIComponent(value));
@@ -33,6 +36,18 @@ function condition() {
   return last.target === target() ? last.etag : null;
 }
 
+// JSON of the fields that are filled in; a list has commas between its values.
+function body() {
+  const lists = form.dataset.lists.split(" ");
+  const found = {};
+  for (const [name, value] of new FormData(form)) {
+    if (lists.includes(name)) found[name] = value.split(",").map((piece) => piece.trim()).filter(Boolean);
+    else if (form.elements[name].type === "checkbox") found[name] = true;
+    else if (value) found[name] = value;
+  }
+  return JSON.stringify(found);
+}
+
 function showCurl() {
   const quoted = (text) => `"${text.replace(/[\\"`$]/g, "\\$&")}"`;
   const { path, query } = address();
@@ -42,6 +57,7 @@ function showCurl() {
     "--fail-with-body",
     `--header "${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`,
   ];
+  if (hasBody) lines.push('--header "Content-Type: application/json"', `--data '${body().replaceAll("'", "'\\''")}'`);
   const etag = condition();
   if (etag) lines.push(`--header ${quoted(`If-None-Match: ${etag}`)}`);
   document.getElementById("try-curl").textContent = lines.join(" \\\n  ");
@@ -87,10 +103,13 @@ function show(status, headers, text, error) {
 async function send() {
   const [asked, etag, began] = [target(), condition(), performance.now()];
   const response = await fetch(asked, {
+    method: form.dataset.method,
     headers: {
       [form.dataset.header]: form.dataset.beforeKey + key.value.trim(),
+      ...(hasBody && { "Content-Type": "application/json" }),
       ...(etag && { "If-None-Match": etag }),
     },
+    body: hasBody ? body() : undefined,
     cache: "no-store",
     credentials: "omit",
     redirect: "error",

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.http import HttpResponse
 from django.test import Client
 from jsonschema import Draft202012Validator
 
@@ -100,7 +99,8 @@ def get(path: str, form: str, headers: Mapping[str, str] | None = None, address:
     return answer
 
 
-def _answer(response: HttpResponse) -> Answer:
+def _answer(response: Any) -> Answer:
+    """What came back. `response`: of Django's client, whose type has no public name (Any)."""
     assert response.headers["Content-Type"] == "application/json", response.content
     assert response.headers["Content-Length"] == str(len(response.content))
     assert response.headers["X-Content-Type-Options"] == "nosniff"

@@ -7,6 +7,7 @@ import json
 import random
 from datetime import timedelta
 from io import BytesIO
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -220,7 +221,7 @@ def test_16384_bytes_are_read_and_no_more(operator: User) -> None:
 
 @pytest.mark.parametrize("length", ["x", "-1", "200"])
 def test_a_length_that_is_not_that_of_the_body_is_refused(operator: User, length: str) -> None:
-    sent = {"CONTENT_LENGTH": length, "wsgi.input": BytesIO(HEAD.encode() + b"}")}
+    sent: dict[str, Any] = {"CONTENT_LENGTH": length, "wsgi.input": BytesIO(HEAD.encode() + b"}")}
     assert answers.raw_users(HEAD + "}", **sent).whole == BODY_INVALID
 
 

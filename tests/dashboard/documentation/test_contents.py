@@ -54,7 +54,9 @@ ENDPOINTS = [
     ("sign-in/jwks", "GET", "/api/auth/jwks"),
     ("sign-in/end-session", "GET", "/api/auth/oauth2/end-session"),
     ("lookup/user", "GET", "/api/lookup/user"),
+    ("lookup/users", "POST", "/api/lookup/users"),
     ("lookup/presence", "GET", "/api/lookup/presence/{chatId}"),
+    ("lookup/presences", "GET", "/api/lookup/presence"),
     ("lookup/presence-events", "GET", "/api/lookup/presence/{chatId}/events"),
     ("lookup/presence-events-of-many", "GET", "/api/lookup/presence/events"),
     ("lookup/stream-token", "POST", "/api/lookup/presence/stream-token"),
@@ -181,7 +183,7 @@ def test_every_field_of_a_component_is_named_on_a_page() -> None:
     }
     components = {name for name, rule in schema.components().items() if rule.get("properties")}
     in_prose = {name for names in IN_PROSE.values() for name in names}
-    assert components == in_tables | in_prose | {"Error", "Miss", "UploadError"}
+    assert components == in_tables | in_prose | {"ElementError", "Error", "Miss", "PresenceError", "UploadError"}
     for slug, names in IN_PROSE.items():
         named = set(re.findall(r"`(\w+)`", text_of(slug)))
         for name in names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import Any
 
 import pytest
@@ -20,9 +21,12 @@ from tests.pages.markup import page_of, problems_of
 
 pytestmark = pytest.mark.django_db
 
-EXPLORED = {  # operations by page: every GET under /api/ with a key whose answer is one JSON document
+# Operations by page: everything under /api/ that reads with a key, and whose answer is one JSON document.
+EXPLORED = {
     "lookup_user": "/docs/lookup/user",
+    "lookup_users": "/docs/lookup/users",
     "lookup_presence": "/docs/lookup/presence",
+    "lookup_presences": "/docs/lookup/presences",
     "lookup_username": "/docs/lookup/username",
     "lookup_uid": "/docs/lookup/uid",
     "leaderboard_views": "/docs/leaderboards/views",
@@ -58,8 +62,8 @@ def status_of(page: Any) -> str:
     return str(page.xpath("normalize-space(//*[contains(@class, 'explorer__status')]/span)"))
 
 
-def test_every_get_endpoint_has_its_form() -> None:
-    operations = {each.id for each in schema.operations() if each.method == "GET"}
+def test_every_endpoint_that_reads_has_its_form() -> None:
+    operations = {each.id for each in schema.operations() if each.method == "GET"} | {"lookup_users"}
     assert set(EXPLORED) | NOT_EXPLORED == operations
     assert {name: found.page.path for name, found in explorer.explorers().items()} == EXPLORED
 
@@ -73,6 +77,7 @@ def test_a_form_has_the_parameters_of_the_endpoint_and_a_key_that_no_form_can_se
     (key,) = form.xpath(".//input[@type='password']")
     assert (key.get("name"), key.get("autocomplete"), key.get("value")) == (None, "off", None)
     parameters = [each for each in schema.operation(name).parameters if each["in"] != "header"]
+    parameters += schema.operation(name).members
     names = form.xpath(".//*[self::input or self::select]/@name")
     assert set(names) == {each["name"] for each in parameters}
     required = [each["name"] for each in parameters if each.get("required")]
@@ -129,6 +134,30 @@ def test_a_request_is_answered_by_the_endpoint_and_the_key_is_neither_shown_nor_
     assert body_of(page)["user"]["id"] == reader.pk
     assert set(body_of(page)) == {"error", "user", "views"}
     assert not page.xpath("//*[contains(@class, 'notice')]")
+
+
+def test_several_users_are_sent_as_json(client: Client, reader: User) -> None:
+    main_profile(reader)
+    secret = secret_of(reader, "lookup:user")
+    values = f'{reader.username}, it\'s "nobody" ,,'
+    page = send(client, "lookup_users", type="username", values=values, views="true", key=secret)
+    assert status_of(page) == "200 OK"
+    first, second = body_of(page)["results"]
+    assert (first["user"]["id"], set(first), second) == (
+        reader.pk,
+        {"error", "user", "views"},
+        {"error": "User not found."},
+    )
+    curl = page.xpath("string(//*[@id='try-curl'])")
+    sent = shlex.split(curl)
+    assert json.loads(sent[sent.index("--data") + 1]) == {
+        "type": "username",
+        "values": [reader.username, 'it\'s "nobody"'],
+        "views": True,
+    }
+    page = send(client, "lookup_users", type="uid", values="one", key=secret)
+    assert (status_of(page), body_of(page)) == ("400 Bad Request", {"error": "errors.lookupValueInvalid"})
+    assert "not a whole number" in page.xpath("string(//*[contains(@class, 'notice')])")
 
 
 @pytest.mark.parametrize(("name", "field"), [("imagehost_gallery", "files"), ("imagehost_folders", "folders")])
