@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -38,32 +39,40 @@ def bearer(headers: Mapping[str, str]) -> dict[str, str]:
     return {"Authorization": f"Bearer {headers['X-API-Key']}", "X-Client-Address": headers["X-Client-Address"]}
 
 
-def check(running: Sequence[Running], paths: Iterable[str], population: Population, *, is_bearer: bool = False) -> None:
-    """BenchError where a server answers other JSON than ours for one of these paths."""
+def check(
+    running: Sequence[Running],
+    paths: Iterable[str],
+    population: Population,
+    *,
+    is_bearer: bool = False,
+    bodies: Iterable[str] = itertools.repeat(""),
+) -> None:
+    """BenchError where a server answers other JSON than ours for one of these paths. `bodies`: of each, as `get`."""
     ours = next(one for one in running if one.name == OURS)
     callers = population.callers(7)
-    for number, path in enumerate(paths):
+    for number, (path, body) in enumerate(zip(paths, bodies, strict=False)):
         caller = callers[number % len(callers)]
         headers = {"Host": load.HOST, **(bearer(caller) if is_bearer else caller)}
-        wanted = get(ours.port, path, headers)
+        wanted = get(ours.port, path, headers, body)
         if wanted[0] != 200:
             raise BenchError(f"{path} is answered {wanted}")
         for one in running:
-            if one is not ours and (found := get(one.port, path, headers)) != wanted:
+            if one is not ours and (found := get(one.port, path, headers, body)) != wanted:
                 raise BenchError(f"{path}: {difference(wanted, found)}\n{one.name} wrote: {one.last_words()}")
 
 
-def get(port: int, path: str, headers: Mapping[str, str]) -> tuple[int, object]:
-    """The status and the JSON of one answer."""
+def get(port: int, path: str, headers: Mapping[str, str], body: str = "") -> tuple[int, object]:
+    """The status and the JSON of one answer. `body`: the JSON of a POST; "" for a GET."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    connection.request("GET", path, headers=dict(headers))
+    type_ = {"Content-Type": "application/json"} if body else {}
+    connection.request("POST" if body else "GET", path, body or None, {**headers, **type_})
     response = connection.getresponse()
-    body = response.read()
+    answer = response.read()
     connection.close()
     try:
-        return response.status, json.loads(body)
+        return response.status, json.loads(answer)
     except ValueError:
-        return response.status, body
+        return response.status, answer
 
 
 def difference(wanted: object, found: object, path: str = "$") -> str:

@@ -52,12 +52,15 @@ def request(
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
+    json_body: str = "",
 ) -> bytes:
     """The bytes of one HTTP/1.1 request."""
-    body = urllib.parse.urlencode(form).encode() if form is not None else b""
+    body = urllib.parse.urlencode(form).encode() if form is not None else json_body.encode()
     lines = {"Host": HOST, **(headers or {})}
     if form is not None:
         lines |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
+    if json_body:
+        lines |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 

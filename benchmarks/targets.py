@@ -41,6 +41,8 @@ TARGETS: dict[str, Target] = {
     "lookup-13-document": Target("lookup, 13 includes, to Fastify with our document", 1.0, 0.85),
     "lookup-4-document": Target("lookup, 4 includes, to Fastify with our document", 0.9, 0.7),
     "lookup-0-document": Target("lookup, no include, to Fastify with our document", 0.9, 0.75),
+    "batch-13-sql": Target("lookup of 50 members, 13 includes, to Fastify with one SQL", 3, 2.5),
+    "batch-member": _most("processor time of a member among 50, 13 includes, to a lookup of one", 0.4, 0.5),
     "leaderboard": Target("leaderboard of 100, to Fastify reading the same", 3, 2),
     "presence": Target("presence of one, to Fastify reading the same", 0.9, 0.75),
     # processor time of a 304 to that of the 200 that it stands for

@@ -80,6 +80,11 @@ _BASIC = OpenApiExample(
 )
 
 
+_ASKED_BATCH = OpenApiExample(
+    "Two users with their badges",
+    value={"type": "username", "values": ["ada", "ben"], "badges": True},
+    request_only=True,
+)
 _BATCH = OpenApiExample(
     "Without includes",
     value={"error": None, "results": [_BASIC.value, UserNotFound().body()]},
@@ -194,6 +199,7 @@ users_lookup = extend_schema(
     ),
     tags=["Lookup"],
     request={"application/json": LookupBatchSerializer},
+    examples=[_ASKED_BATCH],
     responses={
         200: OpenApiResponse(LookupResultsSerializer, examples=[_BATCH]),
         **openapi.error_responses(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.bench import Bench
 from benchmarks.cases import (
+    batches,
     conditional,
     embedded_default,
     leaderboards,
@@ -35,6 +36,7 @@ class Case:
 
 CASES: dict[str, Case] = {
     "lookup": Case("a lookup with 0, 4 and 13 includes, to Fastify", lookups.run, is_quick=True),
+    "batch": Case("a lookup of 50 members with 13 includes, to Fastify and to lookups of one", batches.run),
     "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
     "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
     "conditional": Case("304 of a lookup, leaderboard and presence, to their 200", conditional.run),

@@ -253,7 +253,7 @@ def answers_to(asked: Batch, includes: Collection[str], now: datetime) -> list[b
         users = [one for one in found.values() if isinstance(one, UserRow)]
     has_comments = asked.prepared.parts.has_comments
     many = [user.id for user in users if has_comments and user.comments > MAX_COMMENTS]
-    comments = _read_comments_of_many(many) if many else {}
+    comments = read_comments_of_many(many) if many else {}
     answers = {key: _element(one, includes, comments) for key, one in found.items()}
     return [answers[key] for key in asked.keys]
 
@@ -398,7 +398,7 @@ def read_comments(user_id: str) -> list[CommentRow]:
     return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
 
 
-def _read_comments_of_many(user_ids: list[str]) -> dict[str, list[CommentRow]]:
+def read_comments_of_many(user_ids: list[str]) -> dict[str, list[CommentRow]]:
     """Return the comments that lookups show, as `read_comments`, by the id of their user. 1 query."""
     found = _COMMENTS_OF_USERS.all(json.dumps(user_ids))
     return {user_id: _collected(rows) for user_id, rows in found}

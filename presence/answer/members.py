@@ -175,11 +175,9 @@ def _begin(
     for number, values in read.items():
         known = _known(opened, number, values)
         snapshot = known.snapshot if known else opened.snapshot_of(number, values)
-        if snapshot.is_private:
-            continue
-        if snapshot.record is not None:
+        if snapshot.record is not None and not snapshot.is_private:
             awaited[number] = refreshing.begin(opened, number, snapshot, now)
-        elif not snapshot.miss and lookups > 0:
+        elif snapshot.record is None and not (snapshot.miss or snapshot.is_private) and lookups > 0:
             lookups -= 1
             awaited[number] = refreshing.begin_one("membership", number, _learn, opened, number, now)
     return {number: reading for number, reading in awaited.items() if reading is not None}

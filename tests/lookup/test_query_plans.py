@@ -125,6 +125,32 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
     _check(lambda: resolve.read("uid", many_users.FIRST_UID + 1500, EARLIER, now))
 
 
+# How a list of keys becomes rows; PostgreSQL's node of it has no table.
+LISTED = {"Function Scan", "Result", "ProjectSet", "LIST SUBQUERY", "SCAN json_each", "CREATE BLOOM FILTER"}
+
+
+def test_a_batch_is_found_by_indexes_alone(many: None) -> None:
+    now = timezone.now()
+    for by, value in TYPES.items():
+        for has_texts in (False, True):
+            parts = Parts(tuple(registry.DOCUMENT_COLUMNS) * has_texts, has_texts, has_texts)
+            asked = resolve.Batch(resolve.prepared(by, parts), (value,) * 50)
+            _check(lambda asked=asked: resolve.answers_to(asked, (), now), besides=COMMENTS | LISTED)  # type: ignore[misc]  # bound early
+    of_aliases = resolve.prepared("username", Parts(is_alias_profile=True)).of_each([f"a{n}" for n in range(50)])
+    _check(lambda: resolve.answers_to(of_aliases, (), now), besides=LISTED)
+
+
+def test_comments_of_several_users_come_in_the_order_of_their_index(many: None) -> None:
+    others = [row(0x100000 + n) for n in range(600, 649)]
+    found = resolve.read_comments_of_many([FIRST, *others])
+    assert found == {user: resolve.read_comments(user) for user in (FIRST, *others)}
+    _check(
+        lambda: resolve.read_comments_of_many([FIRST, *others]),
+        index="comment_in_shown_order",
+        besides=(COMMENTS - {"Sort"}) | LISTED,
+    )
+
+
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:
     assert len(resolve.read_comments(FIRST)) == 100
     _check(lambda: resolve.read_comments(FIRST), index="comment_in_shown_order")

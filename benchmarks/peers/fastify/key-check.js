@@ -11,12 +11,12 @@ export class Refusal extends Error {
 }
 
 const SCRIPT = `
-local function count(window, most)
-  if tonumber(redis.call('GET', window) or '0') >= most then return false end
+local function count(window, most, cost)
+  if tonumber(redis.call('GET', window) or '0') + cost > most then return false end
   return true
 end
 local text = redis.call('GET', KEYS[3])
-if not count(KEYS[1], tonumber(ARGV[1])) then return 'ADDRESS_LIMITED' end
+if not count(KEYS[1], tonumber(ARGV[1]), 1) then return 'ADDRESS_LIMITED' end
 if not text then
   text = ARGV[3]
   if text == '' then return 'MISS' end
@@ -26,9 +26,9 @@ local ends, most, permissions = string.match(text, '^(%d+) (%d+) (.*)$')
 local said = 'OK'
 if tonumber(ends) <= tonumber(ARGV[4]) then said = 'EXPIRED'
 elseif not string.find(permissions, ' ' .. ARGV[2] .. ' ', 1, true) then said = 'NOT_PERMITTED'
-elseif not count(KEYS[2], tonumber(most)) then return 'KEY_LIMITED' end
+elseif not count(KEYS[2], tonumber(most), tonumber(ARGV[5])) then return 'KEY_LIMITED' end
 if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], 60000) end
-if said == 'OK' and redis.call('INCR', KEYS[2]) == 1 then redis.call('PEXPIRE', KEYS[2], 60000) end
+if said == 'OK' and redis.call('INCRBY', KEYS[2], ARGV[5]) == tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[2], 60000) end
 return said
 `
 const RECORD = `
@@ -43,17 +43,17 @@ const STATUS = { ADDRESS_LIMITED: 429, KEY_LIMITED: 429, EXPIRED: 401, NOT_PERMI
 
 redis.defineCommand('checkKey', { numberOfKeys: 3, lua: SCRIPT })
 
-export async function checkKey(secret, permission, address) {
+export async function checkKey(secret, permission, address, cost = 1) {
   if (!address) throw new Refusal(403, 'FORBIDDEN')
   if (!secret) throw new Refusal(401, 'MISSING_API_KEY')
   const hash = createHash('sha256').update(secret).digest('hex')
   const keys = [`{limit}:peer:api:${address}`, `{limit}:peer:key:${hash}`, `{limit}:peer:record-1:${hash}`]
   const now = Math.floor(Date.now() / 1000)
-  let said = await redis.checkKey(...keys, 60, permission, '', now)
+  let said = await redis.checkKey(...keys, 60, permission, '', now, cost)
   if (said === 'MISS') {
     const [row] = await rows('key', RECORD, [hash])
     if (!row) throw new Refusal(401, 'INVALID_API_KEY')
-    said = await redis.checkKey(...keys, 60, permission, row[0], now)
+    said = await redis.checkKey(...keys, 60, permission, row[0], now, cost)
   }
   if (said !== 'OK') throw new Refusal(STATUS[said], said)
 }

@@ -81,17 +81,17 @@ const USER = `json_build_object('id', u.id, 'uid', u.uid, 'username', u.username
   'premium', ${PLAN} IN ('PREMIUM', 'IMAGEHOST'), 'verified', u.is_verified, 'imagehost', ${PLAN} = 'IMAGEHOST',
   'inactive', u.is_inactive, 'createdAt', ${iso('u.created_at')})`
 
-function statement(includes) {
+function statement(includes, condition) {
   const columns = includes.map((name) => `${INCLUDES[name]}::text`)
   if (includes.includes('profile')) columns.push(`p.settings::text`)
-  return `SELECT ${[`${USER}::text`, ...columns].join(', ')}
+  return `SELECT ${['n.key', `${USER}::text`, ...columns].join(', ')}
     FROM accounts_name n
     JOIN accounts_user u ON u.id = n.user_id AND u.is_active AND u.public_api_access
     JOIN lookup_profile p ON p.user_id = u.id AND p.is_main
     JOIN lookup_userdocument f ON f.user_id = u.id
     LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
     LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
-    WHERE n.key = $1`
+    WHERE ${condition}`
 }
 
 const DEFAULTS = JSON.parse(fs.readFileSync(process.env.SETTINGS_FILE))
@@ -109,17 +109,34 @@ function settings(stored) {
 const names = Object.keys(INCLUDES)
 const statements = new Map()
 
-export async function lookup(key, query) {
-  const includes = names.filter((name) => query[name] === 'true')
-  const id = `lookup ${includes.join(' ')}`
+// The rows of one set of includes.
+async function read(condition, value, includes) {
+  const id = `lookup ${condition} ${includes.join(' ')}`
   let text = statements.get(id)
-  if (!text) statements.set(id, (text = statement(includes)))
-  const [row] = await rows(id, text, [key])
-  if (!row) return null
-  let body = `{"error":null,"user":${row[0]}`
+  if (!text) statements.set(id, (text = statement(includes, condition)))
+  return rows(id, text, [value])
+}
+
+function answer(row, includes) {
+  let body = `{"error":null,"user":${row[1]}`
   includes.forEach((name, i) => {
-    const value = row[i + 1]
+    const value = row[i + 2]
     body += `,"${name}":` + (name === 'profile' ? `${value.slice(0, -1)},"settings":${settings(row.at(-1))}}` : value)
   })
   return body + '}'
+}
+
+export async function lookup(key, query) {
+  const includes = names.filter((name) => query[name] === 'true')
+  const [row] = await read('n.key = $1', key, includes)
+  return row ? answer(row, includes) : null
+}
+
+// Several users by one statement, in the order asked.
+export async function lookupAll(keys, switches) {
+  const includes = names.filter((name) => switches[name] === true)
+  const found = new Map()
+  for (const row of await read('n.key = ANY($1)', keys, includes)) found.set(row[0], answer(row, includes))
+  const results = keys.map((key) => found.get(key) || '{"error":"User not found."}')
+  return `{"error":null,"results":[${results.join(',')}]}`
 }

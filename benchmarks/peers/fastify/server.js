@@ -36,6 +36,18 @@ app.get('/api/lookup/user', async (request, reply) => {
   return reply
 })
 
+app.post('/api/lookup/users', async (request, reply) => {
+  const { type, values, ...switches } = request.body
+  if (type !== 'username' || !Array.isArray(values) || values.length < 1 || values.length > 50) {
+    throw new Refusal(400, 'VALUES_INVALID')
+  }
+  if (!values.every((value) => PLATFORM.test(value))) throw new Refusal(400, 'VALUE_INVALID')
+  const cost = Math.ceil(values.length / 10)
+  await checkKey(request.headers['x-api-key'], 'lookup:user', request.headers['x-client-address'], cost)
+  reply.headers(HEADERS).send(await sql.lookupAll(values.map((value) => value.toUpperCase()), switches))
+  return reply
+})
+
 app.get('/api/leaderboard/:board', async (request, reply) => {
   const key = request.query.key || (request.headers.authorization || '').replace(/^bearer /i, '')
   await checkKey(key, 'account', request.headers['x-client-address'])
