@@ -31,7 +31,7 @@ from markdown_it import MarkdownIt
 
 from dashboard.documentation import api_errors, contents, personalization, programs, schema
 from dashboard.documentation.schema import JSON
-from infrastructure.requests.api_json import CONTENT_TYPE
+from infrastructure.requests.api_json import CONTENT_TYPE, json_text
 
 # Headers of an answer that a reader looks at, in this order.
 HEADERS = (
@@ -102,7 +102,7 @@ class Explorer:
             if value := values.get(name):
                 is_switch = each["schema"].get("type") == "boolean"
                 found[name] = listed(value) if name in self.lists else (is_switch or value)
-        return json.dumps(found, ensure_ascii=False) if self.operation.members else ""
+        return json_text(found) if self.operation.members else ""
 
     def curl(self, values: Mapping[str, str], encode: Callable[[str], str]) -> str:
         header, before = self.key_header

@@ -37,7 +37,7 @@ function condition() {
 }
 
 // JSON of the fields that are filled in; a list has commas between its values.
-function body() {
+function bodyToSend() {
   const lists = form.dataset.lists.split(" ");
   const found = {};
   for (const [name, value] of new FormData(form)) {
@@ -57,7 +57,7 @@ function showCurl() {
     "--fail-with-body",
     `--header "${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`,
   ];
-  if (hasBody) lines.push('--header "Content-Type: application/json"', `--data '${body().replaceAll("'", "'\\''")}'`);
+  if (hasBody) lines.push('--header "Content-Type: application/json"', `--data '${bodyToSend().replaceAll("'", "'\\''")}'`);
   const etag = condition();
   if (etag) lines.push(`--header ${quoted(`If-None-Match: ${etag}`)}`);
   document.getElementById("try-curl").textContent = lines.join(" \\\n  ");
@@ -109,7 +109,7 @@ async function send() {
       ...(hasBody && { "Content-Type": "application/json" }),
       ...(etag && { "If-None-Match": etag }),
     },
-    body: hasBody ? body() : undefined,
+    body: hasBody ? bodyToSend() : undefined,
     cache: "no-store",
     credentials: "omit",
     redirect: "error",

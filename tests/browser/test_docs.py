@@ -214,6 +214,34 @@ def test_a_request_is_sent_from_the_browser_with_the_key_in_a_header_alone(chrom
         expect(explorer_of(page).get_by_label("API key")).to_have_value("")
 
 
+def test_several_users_are_sent_from_the_browser_as_json(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        page.goto("/docs/lookup/users")
+        form = explorer_of(page)
+        curl = form.locator("#try-curl")
+        from_the_service = curl.text_content()
+        form.get_by_label("values").fill("ada, it's ben ,,nobody")
+        expect(curl).to_contain_text(
+            r"""--data '{"type":"username","values":["ada","it'\''s ben","nobody"],"badges":true}'"""
+        )
+        form.get_by_label("values").fill("ada, nobody")
+        expect(curl).to_have_text(str(from_the_service))
+        form.get_by_role("checkbox", name="badges").uncheck()
+        form.get_by_label("API key").fill(key_of(site, "lookup:user"))
+        page.keyboard.press("Enter")
+        answer = page.get_by_role("region", name="Answer to your request")
+        expect(answer.get_by_role("status").first).to_have_text(re.compile(r"200 OK · \d+ ms"))
+        first, second = json.loads(answer.locator("#try-body").inner_text())["results"]
+        assert (first["user"]["username"], set(first), second) == (
+            "ada",
+            {"error", "user"},
+            {"error": "User not found."},
+        )
+        assert axe.violations(page) == []
+        page.set_viewport_size(NARROW)
+        assert not scrolls_sideways(page)
+
+
 def test_an_error_is_explained_and_leads_to_its_row_in_the_guide(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         page.goto("/docs/leaderboards/views")
