@@ -97,9 +97,18 @@ _COUNTERS = "f.views, f.likes, f.dislikes, f.comments, f.aliases"
 _COUNTER_TYPES = "iiiitt"
 # Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
 _COLLECTED = f"SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user='u.id')}) listed"
+# Of several users who have more. PostgreSQL plans for users who have few, too; the inner LIMIT, which no user reaches,
+# keeps it from joining all comments of a user before it orders them, so it walks the index in order.
+_IN_ORDER = """(
+        SELECT * FROM lookup_comment WHERE user_id = u.user_id AND parent_id IS NULL
+        ORDER BY is_pinned DESC, created_at DESC, id LIMIT 2147483647
+    ) c"""
+_COMMENTS_IN_ORDER = f"""
+    SELECT {_COMMENT} FROM {_IN_ORDER} {_AUTHOR}
+    ORDER BY c.is_pinned DESC, c.created_at DESC, c.id LIMIT {MAX_COMMENTS}"""
 _COMMENTS_OF_USERS = Statement(
     f"""
-    SELECT u.user_id, ({_COLLECTED.replace("u.id", "u.user_id")})
+    SELECT u.user_id, (SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS_IN_ORDER}) listed)
     FROM lookup_userdocument u WHERE {statements.is_listed("u.user_id", "text", "$1")}
     """,
     "st",
