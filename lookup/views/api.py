@@ -96,7 +96,7 @@ def _asked(text: str) -> Asked:
             includes, prepared = kept
             return Asked(includes, prepared.of(value))
     query = request_context.Query(text)
-    includes, prepared = _prepared_for(query)
+    includes, prepared = _prepared(query)
     return Asked(includes, prepared.of(query.single("value") or ""))
 
 
@@ -104,10 +104,10 @@ def _asked(text: str) -> Asked:
 def _without_value(rest: str) -> tuple[tuple[str, ...], Prepared] | None:
     """Return what a query without its value asks for; None where it has another value."""
     query = request_context.Query(rest)
-    return None if "value" in query else _prepared_for(query)
+    return None if "value" in query else _prepared(query)
 
 
-def _prepared_for(query: request_context.Query) -> tuple[tuple[str, ...], Prepared]:
+def _prepared(query: request_context.Query) -> tuple[tuple[str, ...], Prepared]:
     return prepared(query.single("type") or "", query.names_of("true"))
 
 
