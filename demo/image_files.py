@@ -1,4 +1,5 @@
-"""The image host of the demo user ada: folders, a rule for three of them, and some files."""
+"""The image host of the demo user ada: folders, a rule for three of them, and some files. Any user's file is stored as
+an upload stores it."""
 
 import secrets
 import shutil
@@ -52,6 +53,7 @@ SAMPLES = (
     Sample("status/dnd.png", "For my guests.png", folder=str(LOCKED.name)),
     Sample("uploads/demo/film-1.mp4", "The tide.mp4", "video/mp4", (480, 270), 4000, folder="Clips"),
 )
+PAINTING = Sample("uploads/demo/card-2.png", "My painting.png", size=(1200, 630))  # of another user
 
 
 def furnish(ada: User) -> None:
@@ -63,17 +65,17 @@ def furnish(ada: User) -> None:
         FolderRule.objects.create(owner=ada, folder=folder, position=position, kind=kind, pattern=pattern)
     folders.create(owner_id=ada.pk, changes=LOCKED, now=timezone.now())
     for days, sample in enumerate(SAMPLES):
-        _store(ada, sample, timezone.now() - timedelta(days=days))
+        store(ada, sample, timezone.now() - timedelta(days=days))
 
 
-def _store(ada: User, sample: Sample, uploaded_at: datetime) -> None:
-    """Store a file as an upload does, without probing it."""
+def store(owner: User, sample: Sample, uploaded_at: datetime) -> File:
+    """Store a file as an upload does, without probing it, and return it."""
     name, extension = secrets.token_hex(4), sample.path.suffix.removeprefix(".")
     file = File(
-        owner=ada,
-        folder=Folder.objects.filter(owner=ada, name=sample.folder).first(),
+        owner=owner,
+        folder=Folder.objects.filter(owner=owner, name=sample.folder).first(),
         name=name,
-        key=f"{FILES}{ada.pk}/{name}.{extension}",
+        key=f"{FILES}{owner.pk}/{name}.{extension}",
         extension=extension,
         mime=sample.mime,
         size=sample.path.stat().st_size,
@@ -92,5 +94,6 @@ def _store(ada: User, sample: Sample, uploaded_at: datetime) -> None:
     shutil.copyfile(sample.path, incoming)
     storage.bucket().keep(file.key, incoming, mime=file.mime, download_name=file.download_name)
     incoming.unlink(missing_ok=True)
-    quotas.reserve(owner_id=ada.pk, size=file.size, most=ALLOWANCES[ada.current_plan(uploaded_at)].max_storage)
+    quotas.reserve(owner_id=owner.pk, size=file.size, most=ALLOWANCES[owner.current_plan(uploaded_at)].max_storage)
     file.save(force_insert=True)
+    return file

@@ -2,7 +2,8 @@
 a small population.
 
 A later start leaves existing rows as they are and makes missing ones. Rows that the file does not list get a fresh
-password or secret, since the old one is hashed. `profile_content` fills the profiles, `image_files` the image host.
+password or secret, since the old one is hashed. `profile_content` fills the profiles, `image_files` the image host,
+`reports` the desk of staff.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from accounts.api_keys import keys
 from accounts.linking import account_links
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
-from demo import image_files, profile_content
+from demo import image_files, profile_content, reports
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application
@@ -103,8 +104,10 @@ def seed() -> Entry:
             entry[name] = _application(app, accounts[app.owner], known.get(name, {}))
         entry["chat"] = {"guildId": settings.CHAT.guild_id, **CHAT_IDS}
         entry["api_keys"] = [_key(permission, accounts[0], known) for permission in Permission.values]
-        profile_content.furnish(User.objects.get(pk=entry["operator"]["id"]), *accounts)
+        keeper = User.objects.get(pk=entry["operator"]["id"])
+        profile_content.furnish(keeper, *accounts)
         image_files.furnish(accounts[0])
+        reports.furnish(keeper, *accounts)
     if entry != known:
         _write(entry)
     return entry

@@ -110,7 +110,7 @@ def test_each_field_of_the_image_host_has_its_values(entry: Any, client: Client)
 
 
 def test_the_demo_knows_what_is_in_its_files(tmp_path: Path) -> None:
-    for sample in image_files.SAMPLES:
+    for sample in (*image_files.SAMPLES, image_files.PAINTING):
         probe = probing.probe(Path(shutil.copy(sample.path, tmp_path)))
         assert (probe.mime, probe.width, probe.height) == (sample.mime, *sample.size)
         assert probe.duration_ms == sample.duration_ms
