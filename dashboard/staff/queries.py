@@ -7,14 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.db.models import Count, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
+from django.db.models import Count, F, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 
 from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, Permission, User
 from accounts.models.names import NameKind
 from dashboard.models import AccessRequest
+from imagehost.models import File
 from infrastructure import text_rules
 from lookup.models import Profile
+from lookup.page import people
+from lookup.page.people import Person
+from lookup.people import PersonRow
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval
 
@@ -58,7 +62,8 @@ def find_applications(*, term: str, state: str, now: datetime, with_email: bool)
 
 
 def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]:
-    """Return people, the newest first, with `app_count`; all of them where `term` is empty."""
+    """Return people, the newest first, with `app_count` and `file_count`, and with `avatar_path` and `mirrors_chat` of
+    their profile; all of them where `term` is empty."""
     found = User.objects.all()
     if term:
         found = found.filter(pk__in=people_called(term, with_email=with_email))
@@ -68,7 +73,22 @@ def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]
         found = found.filter(Q(is_staff=True) | Q(is_superuser=True))
     elif standing == Standing.UNLOCKED:
         found = found.exclude(unlocked_scopes=[])
-    return found.annotate(app_count=_number_of(Application.objects.all(), "user")).order_by("-uid")
+    counted: QuerySet[User] = found.annotate(
+        app_count=_number_of(Application.objects.all(), "user"),
+        file_count=_number_of(File.objects.ready(), "owner"),
+        avatar_path=F("document__profile__document__avatar_path"),
+        mirrors_chat=F("document__profile__document__mirrors_chat"),
+    )
+    return counted.order_by("-uid")
+
+
+def in_list(found: Any, *, with_private: bool) -> Person:
+    """Return a person of `find_people` with the picture of the profile. `with_private`: the picture of a profile that
+    visitors do not see, too. Any: a user with the columns of `find_people`."""
+    is_seen = with_private or (found.public_api_access and found.is_active)
+    path = (found.avatar_path or "") if is_seen else ""
+    shown = found.display_name or found.username
+    return people.person(PersonRow(found.pk, found.username, shown, found.is_verified, path, bool(found.mirrors_chat)))
 
 
 def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:

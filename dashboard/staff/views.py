@@ -171,8 +171,17 @@ def people(request: SignedInRequest) -> HttpResponse:
     chosen = form.chosen()
     found = queries.find_people(term=chosen["q"], standing=chosen["standing"], with_email=sees_email)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"form": form, "page": page, "sees_email": sees_email, "is_filtered": any(chosen.values())}
-    return render(request, "dashboard/staff/people.html", context)
+    sees_private = access.may(request.user, *PICTURES)
+    context = {
+        "form": form,
+        "page": page,
+        "rows": [(person, queries.in_list(person, with_private=sees_private)) for person in page],
+        "sees_email": sees_email,
+        "is_filtered": any(chosen.values()),
+    }
+    response = render(request, "dashboard/staff/people.html", context)
+    response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
+    return response
 
 
 @access.for_staff(*PEOPLE)

@@ -10,11 +10,15 @@ import pytest
 from django.utils import timezone
 
 from accounts import users
+from accounts.models import User
 from dashboard.staff import queries as staff_queries
+from lookup.documents import documents
+from lookup.models import Profile
 from oidc_provider.models import Application
 from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
 from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
-from tests.factories.lookup import ProfileFactory
+from tests.factories.imagehost import FileFactory
+from tests.factories.lookup import AssetFactory, ProfileFactory, main_profile
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory, SuspendedApplicationFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -162,3 +166,29 @@ def test_an_app_shows_how_many_use_it(staff: Browser) -> None:
     assert "2 users, registered" in text
     assert "0 users, registered" in text
     assert "2 apps" in text
+
+
+def show_picture(person: User) -> None:
+    profile = main_profile(person)
+    Profile.objects.filter(pk=profile.pk).update(avatar=AssetFactory(owner=person))
+    documents.rebuild(profile.pk)
+
+
+def test_people_are_shown_with_their_picture_and_what_they_have(staff: Browser) -> None:
+    ada = UserFactory(username="Ada", display_name="Countess")
+    ApplicationFactory(user=ada)
+    FileFactory.create_batch(2, owner=ada)
+    show_picture(ada)
+    text = staff.open(f"{PEOPLE}?q=ada").text
+    assert "Ada Countess, uid" in text
+    for words in ("Free", "1 app", "2 files", f"Since {ada.created_at.day} "):
+        assert words in text
+    assert len(staff.page.xpath("//span[contains(@class, 'initial')]/img")) == 1
+
+
+def test_the_picture_of_a_private_profile_needs_its_right(sign_in: SignIn) -> None:
+    ada = UserFactory(username="Ada", public_api_access=False)
+    show_picture(ada)
+    for rights, number in ((("accounts.ban_user",), 0), (("accounts.ban_user", "lookup.view_profile"), 1)):
+        browser = sign_in(*rights).open(f"{PEOPLE}?q=ada")
+        assert len(browser.page.xpath("//span[contains(@class, 'initial')]/img")) == number
