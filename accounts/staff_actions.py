@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import bans, notices, users
 from accounts.api_keys import keys
-from accounts.models import ApiKey, Permission
+from accounts.models import ApiKey, Permission, User
 from accounts.models.notices import MAX_NOTICE
 
 
@@ -46,7 +46,9 @@ class StaffAction:
     **options)` calls the operation and returns a secret to show once, or None. `page`: of the staff pages; without one
     only the admin has the action. `offer`: whether the admin shows the button on the page of a row, where that is not
     what `page` refuses. `options`: further arguments with their choices. `check(owners=..., by=...)` raises
-    PermissionDenied where `by` has not the authority to act on rows of these users.
+    PermissionDenied where `by` has not the authority to act on rows of these users. `bar(row, by)`: why this member of
+    staff may not run it on the row, although `permission` and `check` let them, or the empty text; the operation
+    refuses the same.
     """
 
     name: str
@@ -59,6 +61,7 @@ class StaffAction:
     options: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     needs_reason: bool = True
     check: Callable[..., None] = users.check_staff_action
+    bar: Callable[[Any, User], str] = lambda _row, _by: ""
 
     def is_offered(self, row: Model) -> bool:
         """Return whether a page of `row` has the button; the operation decides whether the action is allowed."""

@@ -26,6 +26,7 @@ Row = File | Album | Folder
 Kind = Report.Kind
 QUARANTINE = "imagehost.quarantine_file"
 KINDS: dict[str, type[Row]] = {Kind.FILE: File, Kind.ALBUM: Album, Kind.FOLDER: Folder}
+NO_RIGHT = "You may not take files down or restore them."
 MOVING = "The file moves in the store at the moment. Try again in a few minutes."
 
 
@@ -150,9 +151,14 @@ def lift(*, decision: Decision, by: User, reason: str) -> None:
     restore(row=row, by=by, reason=reason)
 
 
+def bar(by: User) -> str:
+    """Return why `by` may not take anything down or restore it; empty where they may."""
+    return "" if by.has_perm(QUARANTINE) else NO_RIGHT
+
+
 def _check_right(by: User) -> None:
-    if not by.has_perm(QUARANTINE):
-        raise PermissionDenied("You may not take files down or restore them.")
+    if problem := bar(by):
+        raise PermissionDenied(problem)
 
 
 def _locked(row: Row) -> Row:

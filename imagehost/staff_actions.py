@@ -1,4 +1,4 @@
-"""Actions of staff on files and albums, on reports about them, and on appeals."""
+"""Actions of staff on files, folders and albums, on reports about them, and on appeals."""
 
 from __future__ import annotations
 
@@ -65,24 +65,50 @@ FILE_ACTIONS: tuple[StaffAction, ...] = (
         offer=lambda file: file.state == State.READY,
     ),
 )
+
+
+def _on_list(noun: str) -> tuple[StaffAction, ...]:
+    """Return the actions that hide an album or a folder from visitors and show it again. `noun`: which of the two."""
+    return (
+        StaffAction(
+            "quarantine",
+            "Take down",
+            f"Visitors no longer see the {noun}. Its files stay where they are. The owner reads the reason and may "
+            "appeal once.",
+            QUARANTINE,
+            through(moderation.take_down, "row"),
+            ConfirmationPage(
+                "take-down",
+                f"Take down the {noun} {{}}",
+                f"The {noun} {{}} is taken down.",
+                lambda _: [_TAKES_DOWN, "Its files stay where they are, and the page of each stays open."],
+                refused_if(lambda row: row.quarantined_at is not None, f"This {noun} is taken down already."),
+                hint=OWNER_READS,
+                presets=PRESETS,
+            ),
+        ),
+        StaffAction(
+            "restore",
+            "Restore",
+            f"Visitors see the {noun} again. The owner reads the reason.",
+            QUARANTINE,
+            through(moderation.restore, "row"),
+            ConfirmationPage(
+                "restore",
+                f"Restore the {noun} {{}}",
+                f"The {noun} {{}} is restored.",
+                lambda _: [f"The {noun} is as public as its owner has it. An appeal that waits is granted."],
+                refused_if(lambda row: row.quarantined_at is None, f"This {noun} is not taken down."),
+                is_harmless=True,
+                hint=OWNER_READS,
+            ),
+        ),
+    )
+
+
+FOLDER_ACTIONS = _on_list("folder")
 ALBUM_ACTIONS: tuple[StaffAction, ...] = (
-    StaffAction(
-        "quarantine",
-        "Take down",
-        "Visitors no longer see the album. Its files stay where they are. The owner reads the reason and may appeal "
-        "once.",
-        QUARANTINE,
-        through(moderation.take_down, "row"),
-        offer=lambda album: album.quarantined_at is None,
-    ),
-    StaffAction(
-        "restore",
-        "Restore",
-        "Visitors see the album again. The owner reads the reason.",
-        QUARANTINE,
-        through(moderation.restore, "row"),
-        offer=lambda album: album.quarantined_at is not None,
-    ),
+    *_on_list("album"),
     StaffAction(
         "delete",
         "Delete",
@@ -115,6 +141,7 @@ REPORT_ACTIONS: tuple[StaffAction, ...] = (
             hint=OWNER_READS,
             presets=PRESETS,
         ),
+        bar=lambda _, by: moderation.bar(by),
     ),
 )
 _answered = refused_if(lambda decision: not decision.has_open_appeal, "No appeal waits here.")
@@ -134,6 +161,7 @@ DECISION_ACTIONS: tuple[StaffAction, ...] = (
             is_harmless=True,
             hint=OWNER_READS,
         ),
+        bar=lambda decision, by: decisions.bar(decision, by) or moderation.bar(by),
     ),
     StaffAction(
         "refuse",
@@ -151,6 +179,7 @@ DECISION_ACTIONS: tuple[StaffAction, ...] = (
             _answered,
             hint=OWNER_READS,
         ),
+        bar=decisions.bar,
     ),
     StaffAction(
         "lift",
@@ -159,5 +188,6 @@ DECISION_ACTIONS: tuple[StaffAction, ...] = (
         DECIDE,
         through(moderation.lift, "decision"),
         offer=lambda decision: decision.lifted_at is None and not decision.has_open_appeal,
+        bar=lambda _, by: moderation.bar(by),
     ),
 )

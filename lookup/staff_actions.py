@@ -52,6 +52,7 @@ REPORT_ACTIONS: tuple[StaffAction, ...] = (
             ),
             label="Delete comment",
         ),
+        bar=lambda _, by: reports.bar_of_deletion(by),
     ),
     StaffAction(
         "mark_handled",

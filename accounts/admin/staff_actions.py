@@ -170,7 +170,9 @@ class StaffActionsAdmin(CheckedListAdmin):
             context["staff_actions"] = [
                 {"label": action.label, "url": f"{self._act_url(action)}?{urlencode({'id': obj.pk})}"}
                 for action in self.permitted_actions(request)
-                if action.is_offered(obj) and users.has_authority(action.check, self.owners_of(obj), staff_of(request))
+                if action.is_offered(obj)
+                and users.has_authority(action.check, self.owners_of(obj), staff_of(request))
+                and not action.bar(obj, staff_of(request))
             ]
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -41,6 +41,9 @@ def answer(
     except PermissionDenied as refused:
         messages.error(request, sentences(refused))
         return redirect(back_url)
+    if problem := action.bar(subject, request.user):
+        messages.error(request, problem)
+        return redirect(back_url)
     if refusal := action.refusal(subject, **options):
         messages.warning(request, refusal)
         return redirect(back_url)
@@ -77,6 +80,7 @@ def buttons(request: SignedInRequest, listed: Iterable[StaffAction], subject: An
         and access.may(request.user, action.permission)
         and action.is_offered(subject)
         and has_authority(request, subject)
+        and not action.bar(subject, request.user)
     ]
 
 

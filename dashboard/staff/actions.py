@@ -17,7 +17,7 @@ from accounts.models import ApiKey, User
 from accounts.staff_actions import ConfirmationPage, StaffAction, refused_if, through
 from dashboard import access_requests
 from dashboard.models import AccessRequest
-from imagehost.models import File
+from imagehost.models import File, Folder
 from lookup.models import Asset, Decision, Report
 from lookup.social import cases
 from oidc_provider.models import Application
@@ -38,13 +38,13 @@ def perform(action: StaffAction, subject: Any, *, by: User, reason: str, **optio
     action.run(locked, by=by, reason=reason, **options)
 
 
-def owner_of(subject: User | ApiKey | Asset | File | Application | AccessRequest | Report | Decision) -> User:
+def owner_of(subject: User | ApiKey | Asset | File | Folder | Application | AccessRequest | Report | Decision) -> User:
     """Return the user whom an action on the row concerns."""
     if isinstance(subject, User):
         return subject
     if isinstance(subject, Report):
         return cases.accused_of(subject)
-    owner = subject.owner if isinstance(subject, ApiKey | Asset | File) else subject.user
+    owner = subject.owner if isinstance(subject, ApiKey | Asset | File | Folder) else subject.user
     if owner is None:
         raise ValidationError(DELETED)
     return owner

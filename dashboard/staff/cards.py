@@ -11,6 +11,7 @@ from django.urls import reverse
 from accounts.models import User
 from dashboard.models import AccessRequest
 from dashboard.staff import file_queries, report_queries
+from dashboard.staff.file_queries import Shown
 from lookup.models import Report
 from lookup.social import cases
 from oidc_provider.models import Application
@@ -20,12 +21,13 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Line:
-    """`at`: since when it waits, or when it was made. `badge`: a word about it."""
+    """`at`: since when it waits, or when it was made. `badge`: a word about it. `file`: whose picture is shown."""
 
     url: str
     text: str
     at: datetime
     badge: str = ""
+    file: Shown | None = None
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,11 @@ def people(_: User) -> Card:
 
 def files(_: User) -> Card:
     """Return the newest files of the image host. 1 query."""
-    rows = file_queries.find_files(term="", state="", with_email=False)[:SHOWN]
-    lines = [Line(reverse("staff_file", args=[row.pk]), row.file_name, row.uploaded_at, str(row.owner)) for row in rows]
+    found = [Shown.of(row) for row in file_queries.find_files(term="", state="", with_email=False)[:SHOWN]]
+    lines = [
+        Line(reverse("staff_file", args=[row.file.pk]), row.title, row.file.uploaded_at, str(row.file.owner), row)
+        for row in found
+    ]
     return Card("Newest files", reverse("staff_files"), "Find files", lines, "No file is uploaded yet.")
 
 

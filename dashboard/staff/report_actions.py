@@ -1,4 +1,5 @@
-"""What staff do about a report: the actions that fit the reported thing. Each decides every report about the thing."""
+"""What staff do about a report: the actions that fit the reported thing. Each decides every report about the thing,
+except the removal of one picture, after which more may have to be removed."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from lookup.models import Asset, Report
 from lookup.social import cases, reports
 from lookup.staff_actions import PROFILE_ACTIONS, REMOVE_PICTURE
 
+CLOSES = "Every open report about this is closed."
+STAYS_OPEN = "The report stays open."
 _CLOSING = {"dismiss": Report.Outcome.DISMISSED, "mark_handled": Report.Outcome.HANDLED}
 
 
@@ -48,8 +51,20 @@ def fitting(report: Report) -> tuple[StaffAction, ...]:
 
 
 def removal(asset: Asset) -> StaffAction:
-    """Return the removal of a picture of the reported profile as a row that takes the report."""
-    return _remedy(REMOVE_PICTURE, asset)
+    """Return the removal of a picture of the reported profile as a row that takes the report, which stays open."""
+
+    @transaction.atomic
+    def run(report: Report, *, by: User, reason: str) -> None:
+        users.lock(report.user_id)
+        if not cases.same_thing(report).filter(decided_at=None).exists():
+            raise ValidationError(reports.DECIDED)
+        actions.perform(REMOVE_PICTURE, asset, by=by, reason=reason)
+
+    page = REMOVE_PICTURE.page and _page(
+        REMOVE_PICTURE.page, asset, f"{STAYS_OPEN} Decide it when nothing is left to do."
+    )
+    page = page and dataclasses.replace(page, done=f"{page.done} {STAYS_OPEN}")
+    return dataclasses.replace(REMOVE_PICTURE, run=run, page=page)
 
 
 def is_about_profile(report: Report) -> bool:
@@ -74,7 +89,7 @@ def _close(report: Report, outcome: Report.Outcome, *, by: User, reason: str) ->
         raise ValidationError(reports.DECIDED)
 
 
-def _remedy(action: StaffAction, subject: User | Asset) -> StaffAction:
+def _remedy(action: StaffAction, subject: User) -> StaffAction:
     """Return an action on `subject` as one that closes all reports about the thing, and by a ban all about the
     person that `by` sees."""
 
@@ -87,16 +102,16 @@ def _remedy(action: StaffAction, subject: User | Asset) -> StaffAction:
             theirs = cases.against(cases.accused_of(report), staff=by)
             cases.close(theirs, Report.Outcome.HANDLED, by=by, reason=reason)
 
-    return dataclasses.replace(action, run=run, page=action.page and _page(action.page, subject))
+    return dataclasses.replace(action, run=run, page=action.page and _page(action.page, subject, CLOSES))
 
 
-def _page(page: ConfirmationPage, subject: User | Asset) -> ConfirmationPage:
-    """Return the words of the action's page for the report."""
+def _page(page: ConfirmationPage, subject: User | Asset, last: str) -> ConfirmationPage:
+    """Return the words of the action's page for the report. `last`: what becomes of the report."""
 
     def refusal(report: Report) -> str:
         return reports.DECIDED if report.decided_at else page.refusal(subject)
 
     def effects(_: Report) -> list[str]:
-        return [*page.effects(subject), "Every open report about this is closed."]
+        return [*page.effects(subject), last]
 
     return dataclasses.replace(page, effects=effects, refusal=refusal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.db.models import Case, F, Q, QuerySet, When
 
@@ -125,3 +126,16 @@ def files_of(report: Report | Decision) -> list[File]:
         return list(found.filter(folder=report.thing).newest_first()[:MOST_FILES])
     album = Album.objects.filter(pk=report.thing).first()
     return albums.kept_in(album) if album else []
+
+
+def is_named(file: File, found: QuerySet[Report] | QuerySet[Decision]) -> bool:
+    """Return whether one of these reports or decisions is about the file, or about a folder or an album that holds it.
+    At most 2 queries."""
+    of_owner: QuerySet[Any] = found.filter(user=file.owner_id)
+    about = Q(kind=Report.Kind.FILE, thing=str(file.pk))
+    if file.folder_id is not None:
+        about |= Q(kind=Report.Kind.FOLDER, thing=file.folder_id)
+    if of_owner.filter(about).exists():
+        return True
+    listed = Album.objects.filter(owner=file.owner_id, pk__in=of_owner.filter(kind=Report.Kind.ALBUM).values("thing"))
+    return any(file.pk.hex in album.file_ids for album in listed)

@@ -15,12 +15,13 @@ from accounts.staff_actions import StaffAction
 from dashboard import access
 from dashboard.staff import APPEALS, FILES, PEOPLE, REPORTS, acting, report_actions, report_queries
 from dashboard.staff.forms import ReportFilter
+from imagehost.moderation import QUARANTINE
 from imagehost.staff_actions import DECISION_ACTIONS
 from infrastructure.requests import content_security
 from lookup.models import Asset, Decision, Report
 from lookup.page import context as page_context
 from lookup.page import url_policy
-from lookup.social import cases
+from lookup.social import cases, decisions
 from lookup.staff_actions import DECIDE, REMOVE_PICTURE
 from lookup.views import profile_page
 
@@ -78,12 +79,13 @@ def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
 @access.for_staff(DECIDE)
 @require_http_methods(["GET", "POST"])
 def remove_picture(request: SignedInRequest, pk: int, asset_id: str) -> HttpResponse:
-    """Remove a picture of the reported profile."""
+    """Remove a picture of the reported profile, and come back to the report, which stays open."""
     found = _found(request, pk)
     if not report_actions.is_about_profile(found):
         raise Http404
     asset = get_object_or_404(Asset.objects.select_related("owner"), owner=found.user_id, pk=asset_id)
-    return _decide(request, found, (report_actions.removal(asset),), "remove")
+    back_url, listed = reverse("staff_report", args=[found.pk]), (report_actions.removal(asset),)
+    return acting.answer(request, listed, "remove", found, name=found.user.username, back_url=back_url)
 
 
 @access.for_staff(*REPORTS)
@@ -120,6 +122,9 @@ def appeal(request: SignedInRequest, pk: int) -> HttpResponse:
         "decision": decision,
         "record": report_queries.of_decision(decision, has_events=sees_people),
         "actions": acting.buttons(request, DECISION_ACTIONS, decision),
+        "barred": decisions.bar(decision, request.user),
+        "may_decide": access.may(request.user, DECIDE),
+        "may_restore": access.may(request.user, QUARANTINE),
         "following": report_queries.appeals(request.user).exclude(pk=decision.pk).first(),
         "may_see_people": sees_people,
         "may_see_files": access.may(request.user, *FILES),

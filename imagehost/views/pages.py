@@ -235,7 +235,7 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
         raise Http404
     type_ = media.PNG if is_png else media.WEBP
     etag = quote_etag(f"{file.pk.hex}-{file.preview_width}x{file.preview_height}{'-png' if is_png else ''}")
-    response = get_conditional_response(request, etag=etag) or _preview_content(file, type_)
+    response = get_conditional_response(request, etag=etag) or preview_content(file, type_)
     is_private = file.folder is not None and (file.folder.is_password_enabled or not file.folder.is_public)
     seconds = file.seconds_left(timezone.now(), most=PREVIEW_SECONDS)
     response.headers["Cache-Control"] = LOCKED_CACHING if is_private else f"public, max-age={seconds}"
@@ -249,8 +249,9 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
     return response
 
 
-def _preview_content(file: File, type_: MediaType) -> HttpResponse:
-    """Read the whole preview: some ten kilobytes, some hundred as a PNG."""
+def preview_content(file: File, type_: MediaType) -> HttpResponse:
+    """Read the whole preview: some ten kilobytes, some hundred as a PNG. Http404 where it is missing; 503 while the
+    store or the prober does not answer."""
     try:
         if type_ is media.PNG:
             content = previews.card(file)

@@ -99,11 +99,20 @@ def check_answer(*, decision: Decision, by: User) -> Decision:
     found = _locked(Decision.objects.filter(pk=decision.pk))
     if found is None or not found.has_open_appeal:
         raise ValidationError("No appeal waits here. Another member of staff may have answered it.")
-    if not by.is_superuser and by.pk == found.user_id:
-        raise PermissionDenied("You cannot answer your own appeal.")
-    if not by.is_superuser and by.pk == found.decided_by_id:
-        raise PermissionDenied("You made this decision. Another member of staff answers the appeal.")
+    if problem := bar(found, by):
+        raise PermissionDenied(problem)
     return found
+
+
+def bar(decision: Decision, by: User) -> str:
+    """Return why `by` may not answer the appeal, although others with the right may; empty where they may."""
+    if by.is_superuser:
+        return ""
+    if by.pk == decision.user_id:
+        return "You cannot answer your own appeal."
+    if by.pk == decision.decided_by_id:
+        return "You made this decision. Another member of staff answers the appeal."
+    return ""
 
 
 def _locked(rows: QuerySet[Decision]) -> Decision | None:

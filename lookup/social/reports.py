@@ -21,6 +21,7 @@ from lookup.social.feedback import lock_people
 ALREADY = "You have already reported this. Staff have not decided yet."
 TOO_LONG = f"Write at most {MAX_REPORT} characters."
 NO_WORDS = "Describe the problem."
+NO_RIGHT = "You may not delete comments."
 DECIDED = "This report is decided already."
 
 
@@ -119,8 +120,8 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
     Raises ValidationError: about a profile, or as `dismiss`; PermissionDenied: `by` may not delete comments, or the
     profile belongs to staff and `by` is no superuser.
     """
-    if not by.has_perm("lookup.delete_comment"):
-        raise PermissionDenied("You may not delete comments.")
+    if problem := bar_of_deletion(by):
+        raise PermissionDenied(problem)
     if not report.comment_text:
         raise ValidationError("This report is about a profile. It has no comment to delete.")
     users.check_may_act_for(owner=report.user, by=by)
@@ -135,6 +136,11 @@ def delete_comment(*, report: Report, by: User, reason: str) -> None:
         audit.record("comment:deleted", by=by, on=report.user, comment=comment.pk, author=comment.author_id)
     for one in about:
         decide(one, Report.Outcome.DELETED, by=by, reason=reason)
+
+
+def bar_of_deletion(by: User) -> str:
+    """Return why `by` may not delete a reported comment; empty where they may."""
+    return "" if by.has_perm("lookup.delete_comment") else NO_RIGHT
 
 
 @transaction.atomic

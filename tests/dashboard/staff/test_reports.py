@@ -136,17 +136,15 @@ def test_a_file_is_shown_to_staff_in_quarantine_too(staff: Browser, sign_in: Sig
         ("hide", "accounts.hide_user", "HANDLED", "profile:hidden"),
         ("warn", "accounts.warn_user", "HANDLED", "user:warned"),
         ("ban", "accounts.ban_user", "HANDLED", "user:banned"),
-        ("remove", "lookup.delete_asset", "HANDLED", "asset:removed"),
     ],
 )
 def test_an_act_closes_all_reports_about_the_thing_and_leads_to_the_next_one(
     sign_in: SignIn, act: str, right: str, outcome: str, verb: str
 ) -> None:
     ada = UserFactory(username="Ada")
-    picture = AssetFactory(owner=ada)
     report, other = on_profile(ada), on_profile(ada)
     following = on_profile(UserFactory())
-    path = page(report, f"pictures/{picture.pk}" if act == "remove" else act)
+    path = page(report, act)
     for without in (sign_in(right), sign_in(DECIDE), sign_in(right, DECIDE, is_staff=False)):
         if right != DECIDE:
             assert without.client.get(path).status_code == 403
@@ -160,8 +158,38 @@ def test_an_act_closes_all_reports_about_the_thing_and_leads_to_the_next_one(
     assert set(Report.objects.filter(pk__in=[report.pk, other.pk]).values_list("outcome", flat=True)) == {outcome}
     assert Report.objects.get(pk=following.pk).outcome is None
     assert AuditEvent.objects.filter(verb=verb, reason="Because", actor=browser.user()).exists()
-    if act != "remove":  # whose picture no longer exists
-        assert "decided already" in browser.open(path).text  # by a button of an old page
+    assert "decided already" in browser.open(path).text  # by a button of an old page
+
+
+def test_a_removed_picture_leaves_the_report_open_for_what_is_left(sign_in: SignIn) -> None:
+    ada = UserFactory(username="Ada")
+    first, second = AssetFactory(owner=ada), AssetFactory(owner=ada)
+    report = on_profile(ada)
+    on_profile(UserFactory())
+    path, right = page(report, f"pictures/{first.pk}"), "lookup.delete_asset"
+    for without in (sign_in(right), sign_in(DECIDE), sign_in(right, DECIDE, is_staff=False)):
+        assert without.client.get(path).status_code == 403
+        assert path not in without.client.get(page(report)).content.decode()
+    browser = sign_in(right, DECIDE)
+    assert "Removing a picture leaves the report open" in browser.open(page(report)).text
+    browser.open(path)
+    assert "The report stays open. Decide it when nothing is left to do." in browser.text
+    browser.submit(reason="Because")
+    assert browser.response.redirect_chain == [(page(report), 302)]
+    assert "The picture of Ada is removed. The report stays open." in browser.text
+    assert list(Asset.objects.filter(owner=ada)) == [second]
+    assert outcomes() == {None}
+    assert AuditEvent.objects.filter(verb="asset:removed", reason="Because", actor=browser.user()).exists()
+    assert acts(browser)[-1].startswith("Mark as handled")
+
+
+def test_no_picture_is_removed_for_a_report_that_another_has_decided_meanwhile(superuser: User) -> None:
+    report = on_profile(UserFactory())
+    removal = report_actions.removal(AssetFactory(owner=report.user))
+    Report.objects.update(decided_at=NOW, outcome="DISMISSED")
+    with pytest.raises(ValidationError, match="decided already"):
+        actions.perform(removal, report, by=superuser, reason="Because")
+    assert Asset.objects.exists()
 
 
 def test_a_comment_is_deleted_and_the_last_report_leads_to_the_list(staff: Browser) -> None:
