@@ -100,17 +100,25 @@ OWN = (
     "/dashboard/api-keys/",
     "/accounts/2fa/",
 )
+STAFF = (
+    "/dashboard/staff/",
+    "/dashboard/staff/reports/",
+    "/dashboard/staff/reports/1/",
+    "/dashboard/staff/appeals/1/",
+    "/dashboard/staff/people/",
+    "/dashboard/staff/files/",
+)
 
 
 @pytest.mark.parametrize("is_narrow", [False, True], ids=["wide", "narrow"])
-@pytest.mark.parametrize("paths", [PUBLIC, OWN], ids=["visitor", "user"])
+@pytest.mark.parametrize("paths", [PUBLIC, OWN, STAFF], ids=["visitor", "user", "staff"])
 def test_nothing_moves_on_a_slow_connection(
     chrome: Browser, site: Site, paths: tuple[str, ...], is_narrow: bool
 ) -> None:
     moved = {}
     with at_a_browser(chrome, site, is_narrow=is_narrow) as page:
-        if paths is OWN:
-            people.sign_in(page, site.account(USER))
+        if paths is not PUBLIC:
+            people.sign_in(page, site.account(USER if paths is OWN else OPERATOR))
         tools = page.context.new_cdp_session(page)
         tools.send("Network.enable")
         tools.send("Network.setCacheDisabled", {"cacheDisabled": True})

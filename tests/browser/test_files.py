@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.browser import people
 from tests.browser.axe import problems_of, violations
 from tests.browser.chromium import NARROW, scrolls_sideways
-from tests.browser.people import USER, Site, at_a_browser
+from tests.browser.people import OPERATOR, USER, Site, at_a_browser
 
 pytestmark = pytest.mark.live
 HOME = "/dashboard/imagehost/"
@@ -457,3 +457,45 @@ def test_the_dialog_is_accessible_and_fits(chrome: Browser, site: Site, scheme: 
         assert violations(page) == []
         assert not scrolls_sideways(page)
         assert page.get_by_role("dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_on_a_phone_the_title_comes_first_and_nothing_speaks_of_a_mouse(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site, is_narrow=True) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(HOME)
+        parts = [page.get_by_role("heading", level=1), *map(page.locator, (".tabs", ".upload", ".shots"))]
+        boxes = [part.bounding_box() for part in parts]
+        tops = [box["y"] for box in boxes if box is not None]
+        assert len(tops) == 4
+        assert tops == sorted(tops)
+        assert (
+            page.evaluate(
+                "[...document.querySelectorAll('h1, .tabs, .upload, .shots')].map((part) => part.tagName).join()"
+            )
+            == "H1,UL,SECTION,UL"
+        )
+        expect(page.locator(".shots-hint")).to_be_hidden()
+        expect(page.get_by_text("or paste them")).to_be_hidden()
+        expect(page.get_by_text("Files are uploaded as soon as you choose them.")).to_be_visible()
+        for place in (0, 1):  # a menu of the left column and one of the right
+            page.locator(".shot summary").nth(place).click()
+            menu = page.locator(".shot .popup__items").nth(place).bounding_box()
+            assert menu is not None
+            assert menu["x"] >= 0
+            assert menu["x"] + menu["width"] <= 320
+            page.keyboard.press("Escape")
+            page.locator(".shot summary").nth(place).click()
+
+
+def test_a_file_in_quarantine_is_opened_by_staff_on_a_click_only(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(OPERATOR))
+        page.goto("/dashboard/staff/files/?state=QUARANTINED")
+        assert page.locator(".find__picture img").count() == 0
+        seen: list[str] = []
+        page.on("request", lambda request: seen.append(request.url))
+        page.get_by_role("link", name="My painting.png", exact=True).click()
+        page.wait_for_load_state("networkidle")
+        assert [url for url in seen if url.endswith("/picture/")] == []
+        page.get_by_text("Show what is in quarantine").click()
+        expect(page.locator(".case__picture")).to_have_js_property("naturalWidth", 1200)
