@@ -201,7 +201,7 @@ def test_files_are_uploaded_renamed_moved_and_deleted_on_a_phone(chrome: Browser
         field, heading = (page.locator(place).bounding_box() for place in ("input[type=file]", "h1"))
         assert field
         assert heading
-        assert (field["y"] < heading["y"], field["height"] >= 96, field["width"] >= 200) == (True, True, True)
+        assert (field["y"] > heading["y"], field["height"] >= 56, field["width"] >= 200) == (True, True, True)
         expect(page.get_by_role("button", name="Apply")).to_be_hidden()
         page.get_by_label("More for red.png").click()
         page.get_by_role("link", name="Edit red.png").click()
