@@ -126,7 +126,8 @@ def test_nothing_moves_on_a_slow_connection(
         for path in paths:
             page.goto(path)
             moved[path] = page.evaluate(SHIFTS)
-    assert {path: sum_ for path, sum_ in moved.items() if sum_ > MOST} == {}
+    most = {"/dashboard/imagehost/": 0.001, "/dashboard/imagehost/rules/": 0.001}
+    assert {path: sum_ for path, sum_ in moved.items() if sum_ > most.get(path, MOST)} == {}
 
 
 HEADER = 72  # pixels that the header of a phone is lower than
