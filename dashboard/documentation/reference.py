@@ -41,8 +41,19 @@ SCHEMA_PAGES = (
         ("GamesSection", "AnimeSection", "MediaSection", "MusicSection"),
     ),
     SchemaPage("schemas-sections", "Schemas: sections", "The other sections of a profile.", ("Section",)),
-    SchemaPage("schemas-presence", "Schemas: presence", "The answer of the presence endpoints.", ("Presence", "Miss")),
+    SchemaPage(
+        "schemas-presence",
+        "Schemas: presence",
+        "The answers of the presence endpoints.",
+        ("Presence", "Miss", "Presences", "StreamToken"),
+    ),
     SchemaPage("schemas-lookup", "Schemas: lookup", "The answer of the current lookup.", ("CurrentLookup",), "Lookup"),
+    SchemaPage(
+        "schemas-lookups",
+        "Schemas: lookup of several users",
+        "Its request and its answer.",
+        ("LookupBatchRequest", "LookupResults"),
+    ),
     SchemaPage(
         "schemas-earlier-profile",
         "Schemas: profile of the earlier lookup",

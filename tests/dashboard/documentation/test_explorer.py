@@ -108,6 +108,22 @@ def test_the_form_is_filled_with_the_readers_values(signed_in: Client, reader: U
         assert set(re.findall('--data-urlencode "(.*)"', page.xpath("string(//*[@id='try-curl'])"))) == parameters
 
 
+def test_the_same_request_is_sent_again_with_the_etag_of_its_answer(client: Client, reader: User) -> None:
+    main_profile(reader)
+    asked = {"type": "username", "value": reader.username, "key": secret_of(reader, "lookup:user")}
+    first = send(client, "lookup_user", **asked)
+    again = {name: str(first.xpath(f"string(//input[@name='{name}']/@value)")) for name in ("etag", "etag_of")}
+    assert again["etag_of"] == f"/api/lookup/user?type=username&value={reader.username}"
+    second = send(client, "lookup_user", **asked, **again)
+    assert (status_of(first), status_of(second)) == ("200 OK", "304 Not Modified")
+    assert second.xpath("//*[@id='try-body']") == []
+    assert {"RateLimit", "RateLimit-Policy", "ETag"} <= set(
+        second.xpath("//dl[@class='facts explorer__headers']/dt/text()")
+    )
+    other = send(client, "lookup_user", **{**asked, "value": "nobody"}, **again)
+    assert status_of(other) == "404 Not Found"
+
+
 def test_what_was_chosen_is_kept_on_the_page_that_asks_for_the_key(client: Client) -> None:
     response = client.get("/docs/try/lookup_user?type=uid&value=0&views=true")
     assert response.headers["Cache-Control"] == "private, no-store"

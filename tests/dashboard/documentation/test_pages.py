@@ -311,6 +311,17 @@ def test_a_heading_with_the_words_comes_before_a_text_that_repeats_them() -> Non
         ("nginx buffering", "/docs/patterns/streams#nginx"),
         ("How to refresh", "/docs/sign-in/token#refresh"),
         ("deleting folders", "/docs/imagehost/delete-folder"),
+        ("batch", "/docs/lookup/users"),
+        ("bulk", "/docs/lookup/users"),
+        ("many users", "/docs/lookup/users"),
+        ("polling", "/docs/patterns/polling"),
+        ("etag", "/docs/patterns/polling#ask-whether-it-has-changed"),
+        ("304", "/docs/patterns/polling#ask-whether-it-has-changed"),
+        ("embed", "/docs/lookup/cards"),
+        ("readme badge", "/docs/lookup/cards"),
+        ("sdk", "/docs/client-libraries"),
+        ("library", "/docs/client-libraries"),
+        ("budget", "/docs/limits"),
     ):
         assert searching.find(query)[0].section.url == url, query
 
