@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +44,17 @@ class Driver:
 
     def connect(self, base_url: str, key: str = KEY, **options: Any) -> str:
         """Make the client; return how it prints itself."""
-        return str(self._answer("connect", {"base_url": base_url, "key": key, **options})["value"])
+        return str(self.answer("connect", {"base_url": base_url, "key": key, **options})["value"])
 
     def call(self, name: str, /, **given: Any) -> Any:
         """Return the value. AssertionError where the library raised."""
-        answer = self._answer(name, given)
+        answer = self.answer(name, given)
         assert "error" not in answer, answer
         return answer["value"]
 
     def refused(self, name: str, /, **given: Any) -> dict[str, Any]:
         """Return what the library raised: kind, error, status, code, miss, retry_after."""
-        answer = self._answer(name, given)
+        answer = self.answer(name, given)
         assert "error" in answer, answer
         return dict(answer["error"])
 
@@ -65,7 +66,8 @@ class Driver:
         with self._process as process:
             processes.kill_group(process)
 
-    def _answer(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Return `value`, or `error` as `refused` has it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"call": name, "given": given}) + "\n")
@@ -75,11 +77,19 @@ class Driver:
         return dict(json.loads(line))
 
 
+@contextmanager
+def driving(language: str, folder: Path) -> Iterator[Driver]:
+    """Run the program of a language in `folder`, where the TypeScript library is installed."""
+    clients.link_typescript(folder / "node_modules")
+    driver = Driver(language, folder)
+    try:
+        yield driver
+    finally:
+        driver.leave()
+
+
 @pytest.fixture(scope="session", params=LANGUAGES)
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
     """A program in each of the languages, whose client is made anew by each test."""
-    folder = tmp_path_factory.mktemp("driver")
-    clients.link_typescript(folder / "node_modules")
-    driver = Driver(request.param, folder)
-    yield driver
-    driver.leave()
+    with driving(request.param, tmp_path_factory.mktemp("driver")) as driver:
+        yield driver

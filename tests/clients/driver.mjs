@@ -4,7 +4,7 @@ import { AnswerError, Hearth, HearthError } from "hearth-client";
 
 const CALLS = {
   user: (hearth, given) => hearth.user(given),
-  users: (hearth, given) => hearth.users(given.users),
+  users: (hearth, given) => hearth.users(given),
   presence: (hearth, given) => hearth.presence(given.chat_id),
   presences: (hearth, given) => hearth.presences(given.chat_ids),
   leaderboard: (hearth, given) => hearth.leaderboard(given.board, given.limit),

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+COMMON = {"Connection": "close", "Content-Type": "application/json"}
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -61,7 +63,7 @@ def server(answers: Sequence[Answer]) -> Iterator[Script]:
             text = answer.body.encode()
             self.send_response(answer.status)
             framing = {} if answer.status == 304 else {"Transfer-Encoding": "chunked"}
-            for name, value in {"Connection": "close", **framing, **answer.headers}.items():
+            for name, value in {**COMMON, **framing, **answer.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             if not framing:

@@ -106,6 +106,28 @@ def test_what_a_window_has_left_is_counted_down_where_answers_do_not_say_it(driv
     assert len(script.left) == 1
 
 
+def test_a_call_for_several_counts_as_many_requests_of_the_key_and_one_of_the_address(driver: Driver) -> None:
+    left = Answer(200, "{}", {"RateLimit": '"key";r=6;t=2, "address";r=3;t=60'})
+    with server([left, Answer(), Answer(), Answer()]) as script:
+        driver.connect(script.origin)
+        driver.call("presence", chat_id="1")
+        started = time.monotonic()
+        driver.call("presences", chat_ids=["268473310986240001"] * 20)
+        driver.call("users", type="uid", values=[str(uid) for uid in range(31)])
+        assert time.monotonic() - started < 1.5
+        driver.call("users", type="uid", values=["1"])
+    assert 1 < time.monotonic() - started < 4
+    assert [request.method for request in script.asked] == ["GET", "GET", "POST", "POST"]
+    assert json.loads(script.asked[3].body) == {"type": "uid", "values": ["1"]}
+
+
+def test_a_call_for_several_users_is_a_read_and_is_sent_again(driver: Driver) -> None:
+    with server([BUSY, Answer(200, '{"error":null,"results":[]}')]) as script:
+        driver.connect(script.origin)
+        assert driver.call("users", type="id", values=["a"], badges=True) == {"error": None, "results": []}
+    assert [json.loads(request.body)["badges"] for request in script.asked] == [True, True]
+
+
 @pytest.mark.parametrize("header", ["", "x" * 5000, '"key";r=a;t=2', '"key";t=2', '"key";r=0;t=', '"' * 900, "r=0;t=9"])
 def test_a_budget_that_cannot_be_read_holds_nothing_back(driver: Driver, header: str) -> None:
     with server([Answer(200, USER.body, {"RateLimit": header}), USER]) as script:
@@ -182,8 +204,9 @@ def test_a_stream_that_breaks_off_goes_on_with_the_last_id_until_its_end(driver:
     assert script.left == []
 
 
-def test_a_stream_that_never_brings_an_event_is_given_up(driver: Driver) -> None:
-    with server([Answer(200, START, STREAM, is_cut=True)] * 3) as script:
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_stream_that_never_brings_an_event_is_given_up(driver: Driver, is_cut: bool) -> None:
+    with server([Answer(200, START, STREAM, is_cut=is_cut)] * 3) as script:
         driver.connect(script.origin, tries=2)
         error = driver.refused("presence_events", chat_id="268473310986240001", count=1)
     assert error["kind"] == "NoAnswerError"
@@ -195,3 +218,18 @@ def test_a_stream_that_is_refused_is_an_error(driver: Driver) -> None:
         driver.connect(script.origin)
         assert driver.refused("presence_events", chat_id="1", count=1)["miss"] == "notMember"
     assert script.left == [USER]
+
+
+def test_a_stream_of_several_members_goes_on_after_one_is_gone(driver: Driver) -> None:
+    first = event("presence", "a", {"id": "1", "presence": {"id": "1"}})
+    gone = 'event: gone\ndata: {"id":"2","error":"errors.lookupNotMember"}\n\n'
+    answers = [
+        Answer(200, START + first + gone, STREAM, is_cut=True),
+        Answer(200, event("closed", "", {"error": "API Key not found", "code": "KEY_NOT_FOUND"}), STREAM),
+    ]
+    with server(answers) as script:
+        driver.connect(script.origin)
+        events = driver.call("presences_events", chat_ids=["1", "2"], count=9)
+    assert [each["name"] for each in events] == ["presence", "gone", "closed"]
+    assert [request.path.replace("%2C", ",") for request in script.asked] == ["/api/lookup/presence/events?ids=1,2"] * 2
+    assert script.sent("last-event-id") == [None, "a"]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.clients.conftest import Driver
+from tests.clients.conftest import Driver, driving
 from tests.clients.relay import relay
 from tests.journeys import services
 from tests.journeys.processes import ROOT, Server, clean_environment
@@ -38,11 +38,11 @@ class Demo:
     def connect(self, driver: Driver, permission: str, **options: Any) -> None:
         driver.connect(self.server.base_url, self.keys[permission], **options)
 
-    def statuses(self) -> list[int]:
-        """Return the status of each API request so far, in order. The log is written every second."""
+    def statuses(self, path: str) -> list[int]:
+        """Return the status of each request of `path` so far, in order. The log is written every second."""
         time.sleep(1.5)
         lines = [json.loads(line) for line in self.server.log.read_text().splitlines() if line.startswith("{")]
-        return [line["status"] for line in lines if str(line.get("path", "")).startswith("/api/")]
+        return [line["status"] for line in lines if line.get("path") == path]
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +114,11 @@ def test_each_call_returns_what_the_service_says(demo: Demo, driver: Driver) -> 
     assert set(found) == {"error", "user", "badges"}
     missing = driver.refused("user", type="username", value="nobody-has-this-name")
     assert (missing["status"], missing["kind"]) == (404, "AnswerError")
+    several = driver.call("users", type="username", values=["ben", "nobody-has-this-name"], links=True)["results"]
+    assert [set(result) for result in several] == [{"error", "user", "links"}, {"error"}]
     demo.connect(driver, "lookup:presence")
     assert driver.call("presence", chat_id=ADA)["id"] == ADA
+    assert [result["id"] for result in driver.call("presences", chat_ids=[CLEO, ADA])["results"]] == [CLEO, ADA]
     demo.connect(driver, "account")
     assert [entry["rank"] for entry in driver.call("leaderboard", board="badges", limit=2)] == [1, 2]
     picture = io.BytesIO()
@@ -136,3 +139,42 @@ def test_a_stream_goes_on_over_a_connection_that_is_cut(demo: Demo, driver: Driv
     assert all(event["data"]["id"] == CLEO for event in events)
     assert between.heard.count(b"GET /api/lookup/presence/") == 2
     assert b"last-event-id: " in between.heard.lower()
+
+
+def test_a_stream_of_several_members_names_the_member_of_each_event(demo: Demo, driver: Driver) -> None:
+    demo.connect(driver, "lookup:presence")
+    events = driver.call("presences_events", chat_ids=[ADA, CLEO], count=3)
+    assert [event["data"]["id"] for event in events[:2]] == [ADA, CLEO]
+    assert [event["data"]["presence"]["id"] for event in events[:2]] == [ADA, CLEO]
+    assert {event["name"] for event in events} == {"presence"}
+
+
+def test_the_service_answers_304_and_the_program_gets_the_whole_answer(demo: Demo, driver: Driver) -> None:
+    demo.connect(driver, "lookup:user")
+    before = demo.statuses("/api/lookup/user")
+    found = [driver.call("user", type="uid", value="2", badges=True) for _ in range(3)]
+    assert found[0]["user"]["username"] == "ben"
+    assert found == [found[0]] * 3
+    assert demo.statuses("/api/lookup/user")[len(before) :] == [200, 304, 304]
+
+
+@pytest.mark.parametrize(
+    ("language", "permission", "call", "given", "path"),
+    [
+        ("python", "lookup:user", "users", {"type": "uid", "values": ["1"] * 50}, "/api/lookup/users"),
+        ("typescript", "lookup:presence", "presences", {"chat_ids": [ADA] * 50}, "/api/lookup/presence"),
+    ],
+    ids=["python", "typescript"],
+)
+def test_a_program_that_asks_too_often_is_held_back_before_the_service_refuses_it(
+    demo: Demo, tmp_path: Path, language: str, permission: str, call: str, given: dict[str, Any], path: str
+) -> None:
+    """Each call counts as five of the thirty requests of a key."""
+    before = demo.statuses(path)
+    with driving(language, tmp_path) as driver:
+        demo.connect(driver, permission, patience=1)
+        asked = [driver.answer(call, given) for _ in range(7)]
+    assert asked[0]["value"]["error"] is None
+    assert asked[6]["error"]["kind"] == "WaitTooLongError"
+    assert 0 < asked[6]["error"]["retry_after"] <= 60
+    assert set(demo.statuses(path)[len(before) :]) <= {200, 304}

@@ -18,8 +18,8 @@ export interface Options {
 
 const LARGEST_KEPT = 8 * 1024 * 1024; // characters of all kept bodies
 const LONGEST_PAUSE = 30; // seconds before a retry for which the service named no time
-/** Reads of the batch, which is a POST for its size. */
-const READS = new Set(["/api/lookup/users"]);
+/** A read that is a POST, since its list may be long. */
+const READ = /\/api\/lookup\/users$/;
 /** The earlier forms take the key as a bearer token. */
 const EARLIER = /\/api\/(?:leaderboard|imagehost\/(?:gallery|folders))(?:\/|$)/;
 
@@ -73,16 +73,19 @@ export class Fetching {
   }
 
   /** Answer with a 2xx. Rejects with AnswerError, NoAnswerError, WaitTooLongError. */
-  call = async (request: Request): Promise<Response> => {
+  call = (request: Request): Promise<Response> => this.calling(1)(request);
+
+  /** As `call`, for requests that count as `cost` of the key. */
+  calling = (cost: number) => async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const wait = new Wait(this.patience, request.signal);
-    const isRead = request.method === "GET" || READS.has(pathname);
+    const isRead = request.method === "GET" || READ.test(pathname);
     const known = request.method === "GET" ? this.kept.find(request.url) : undefined;
     for (let attempt = 1; ; attempt += 1) {
       let pause = Math.min(LONGEST_PAUSE, 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
       try {
         const limit = AbortSignal.timeout(this.timeout * 1000);
-        const answer = await this.send(request.clone(), wait, limit, known?.etag);
+        const answer = await this.send(request.clone(), cost, wait, limit, known?.etag);
         if (answer.status === 304 && known) return kept(known.body);
         if (answer.ok) return await this.body(request, answer);
         throw await errorOf(answer);
@@ -99,14 +102,20 @@ export class Fetching {
   };
 
   /** Open an event stream, once; it lasts until `signal`. Rejects as `call`. */
-  async stream(request: Request, signal: AbortSignal): Promise<Response> {
-    const answer = await this.send(request, new Wait(this.patience, signal), signal);
+  async stream(request: Request, cost: number, signal: AbortSignal): Promise<Response> {
+    const answer = await this.send(request, cost, new Wait(this.patience, signal), signal);
     if (answer.status === 200) return answer;
     throw await errorOf(answer);
   }
 
-  private async send(request: Request, wait: Wait, limit: AbortSignal, etag?: string): Promise<Response> {
-    await this.budgets.take(wait);
+  private async send(
+    request: Request,
+    cost: number,
+    wait: Wait,
+    limit: AbortSignal,
+    etag?: string,
+  ): Promise<Response> {
+    await this.budgets.take(wait, cost);
     const headers = new Headers(request.headers);
     if (EARLIER.test(new URL(request.url).pathname)) headers.set("Authorization", `Bearer ${this.#key}`);
     else headers.set("X-API-Key", this.#key);
@@ -127,6 +136,8 @@ export class Fetching {
     let text: string;
     try {
       text = await answer.text();
+      // Node before 22 takes a body that is cut off for a whole one.
+      if (answer.headers.get("Content-Type")?.includes("json")) JSON.parse(text);
     } catch (error) {
       throw new NoAnswerError(`The answer broke off: ${error instanceof Error ? error.name : "unknown"}`);
     }

@@ -1,4 +1,5 @@
-export { type Board, Hearth, type PresenceEvent, type Schemas, type UserQuery } from "./client.js";
+export type { Board, MemberEvent, PresenceEvent, Schemas, UserQuery, UsersQuery } from "./client.js";
+export { Hearth } from "./client.js";
 export { AnswerError, HearthError, NoAnswerError, WaitTooLongError } from "./errors.js";
 export type { Options } from "./fetching.js";
 export type { paths } from "./openapi.js";

@@ -2,6 +2,7 @@
 
 import { WaitTooLongError } from "./errors.js";
 
+const KEY = "key"; // the policy of which a request for many may take several
 const LONGEST_HEADER = 1024; // characters; a longer one is ignored
 
 /** Seconds on a clock that nobody sets. */
@@ -67,9 +68,9 @@ export class Wait {
 export class Budgets {
   private byPolicy = new Map<string, { remaining: number; resetsAt: number }>();
 
-  /** Count a request, after a wait where a policy has none left. */
-  async take(wait: Wait): Promise<void> {
-    for (let seconds = this.try(); seconds > 0; seconds = this.try()) await wait.spend(seconds);
+  /** Count a request that counts as `cost` of the key, after a wait where a policy has less left. */
+  async take(wait: Wait, cost: number): Promise<void> {
+    for (let seconds = this.try(cost); seconds > 0; seconds = this.try(cost)) await wait.spend(seconds);
   }
 
   /**
@@ -89,12 +90,13 @@ export class Budgets {
   }
 
   /** Count a request and return 0, or return the seconds until one may be allowed. */
-  private try(): number {
+  private try(cost: number): number {
     const open = [...this.byPolicy].filter(([, budget]) => budget.resetsAt > now());
     this.byPolicy = new Map(open);
-    const spent = open.filter(([, budget]) => budget.remaining <= 0).map(([, budget]) => budget.resetsAt - now());
-    if (spent.length > 0) return Math.max(0.001, ...spent);
-    for (const [, budget] of open) budget.remaining -= 1;
+    const taken = (name: string): number => (name === KEY ? cost : 1);
+    const spent = open.filter(([name, budget]) => budget.remaining < taken(name));
+    if (spent.length > 0) return Math.max(0.001, ...spent.map(([, budget]) => budget.resetsAt - now()));
+    for (const [name, budget] of open) budget.remaining -= taken(name);
     return 0;
   }
 }

@@ -17,6 +17,13 @@ const RETRY = 3; // seconds before the next connection, until the stream says an
 const LONGEST_RETRY = 60;
 const LONGEST_EVENT = 4 * 1024 * 1024; // characters
 
+/** `cost`: as how many requests of the key opening it counts. `final`: the events that end it. */
+export interface Stream {
+  url: string;
+  cost: number;
+  final: ReadonlySet<string>;
+}
+
 /** Where a reader is in the stream, over all its connections. */
 interface Place {
   lastId: string;
@@ -24,39 +31,45 @@ interface Place {
 }
 
 /**
- * Yield events until one named in `final`, or until `signal`. The service ends a stream after an hour, so an end is no
- * failure; `tries` connections in a row that bring no event are.
+ * Yield events until a final one, or until `signal`. The service ends a stream after an hour, so an end is no failure;
+ * `tries` short connections in a row without an event are.
  */
 export async function* follow(
   fetching: Fetching,
-  url: string,
-  final: ReadonlySet<string>,
+  { url, cost, final }: Stream,
   signal: AbortSignal,
 ): AsyncGenerator<Event<string, unknown>, void, void> {
   const place: Place = { lastId: "", retry: RETRY };
   for (let failures = 0; ; ) {
-    let pause = place.retry;
+    const startedAt = performance.now();
+    let count = 0;
+    let named: number | undefined;
+    const isShort = (): boolean => count === 0 && performance.now() - startedAt < SILENCE * 1000;
     try {
-      for await (const event of connection(fetching, url, place, signal)) {
-        failures = 0;
+      for await (const event of connection(fetching, url, cost, place, signal)) {
+        count += 1;
         yield event;
         if (final.has(event.name)) return;
       }
+      failures = isShort() ? failures + 1 : 0;
+      if (failures >= fetching.tries) throw new NoAnswerError("The streams end at once.");
     } catch (error) {
       signal.throwIfAborted();
-      failures += 1;
-      const mayHelp = error instanceof AnswerError ? [429, 503].includes(error.status) : error instanceof NoAnswerError;
+      const isAnswer = error instanceof AnswerError;
+      failures = isAnswer || isShort() ? failures + 1 : 1;
+      const mayHelp = isAnswer ? [429, 503].includes(error.status) : error instanceof NoAnswerError;
       if (!mayHelp || failures >= fetching.tries) throw error;
-      const named = error instanceof AnswerError ? error.retryAfter : undefined;
-      pause = Math.min(LONGEST_RETRY, named ?? pause * 2 ** (failures - 1));
+      named = isAnswer ? error.retryAfter : undefined;
     }
-    await sleep(pause + Math.random(), signal); // many followers do not come back at once
+    const pause = named ?? place.retry * 2 ** Math.max(0, failures - 1);
+    await sleep(Math.min(LONGEST_RETRY, pause) * (1 + Math.random() / 2), signal); // many followers do not come back at once
   }
 }
 
 async function* connection(
   fetching: Fetching,
   url: string,
+  cost: number,
   place: Place,
   signal: AbortSignal,
 ): AsyncGenerator<Event<string, unknown>, void, void> {
@@ -67,7 +80,7 @@ async function* connection(
   try {
     const headers = new Headers({ Accept: "text/event-stream" });
     if (place.lastId) headers.set("Last-Event-ID", place.lastId);
-    const answer = await fetching.stream(new Request(url, { headers }), both);
+    const answer = await fetching.stream(new Request(url, { headers }), cost, both);
     const events: Event<string, unknown>[] = [];
     const parser = createParser({
       maxBufferSize: LONGEST_EVENT,

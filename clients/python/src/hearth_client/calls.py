@@ -24,7 +24,10 @@ _NO_ANSWER = (requests.ConnectionError, requests.Timeout, requests.exceptions.Ch
 
 @dataclass(frozen=True)
 class Call:
-    """`is_read`: nothing changes when it arrives twice. `door`: the header that takes the key."""
+    """`is_read`: nothing changes when it arrives twice. `door`: the header that takes the key.
+
+    `cost`: as how many requests of the key it counts.
+    """
 
     method: Literal["GET", "POST"]
     path: str
@@ -33,6 +36,7 @@ class Call:
     body: Any = None  # JSON
     files: Mapping[str, tuple[str, bytes]] | None = None
     is_read: bool = True
+    cost: int = 1
     door: Literal["X-API-Key", "Authorization"] = "X-API-Key"
 
 
@@ -132,7 +136,7 @@ class Caller:
     def _send(
         self, call: Call, url: str, etag: str | None, wait: Wait, *, silence: float | None = None
     ) -> requests.Response:
-        self._budgets.take(wait)
+        self._budgets.take(wait, call.cost)
         headers = {"User-Agent": "hearth-client/1.0.0", **call.headers}
         answer = self._session.request(
             call.method,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hearth_client.errors import WaitTooLongError
 
+KEY = "key"  # the policy of which a request for many may take several
 LONGEST_HEADER = 1024  # characters; a longer one is ignored
 _ITEM = re.compile(r'"([^"]{1,64})"((?:\s*;\s*[a-z]{1,16}=\d{1,9})*)')
 _PARAMETER = re.compile(r"([a-z]{1,16})=(\d{1,9})")
@@ -65,9 +66,12 @@ class Budgets:
         self._lock = threading.Lock()
         self._by_policy: dict[str, _Budget] = {}
 
-    def take(self, wait: Wait) -> None:
-        """Count a request, after a wait where a policy has none left. Raises WaitTooLongError."""
-        while seconds := self._try():
+    def take(self, wait: Wait, cost: int) -> None:
+        """Count a request that counts as `cost` of the key, after a wait where a policy has less left.
+
+        Raises WaitTooLongError.
+        """
+        while seconds := self._try(cost):
             wait.spend(seconds)
 
     def note(self, header: str | None) -> None:
@@ -84,13 +88,14 @@ class Budgets:
                     said.resets_at = max(known.resets_at, said.resets_at)
                 self._by_policy[name] = said
 
-    def _try(self) -> float:
+    def _try(self, cost: int) -> float:
         """Count a request and return 0, or return the seconds until the first moment that may allow one."""
         now = time.monotonic()
         with self._lock:
             self._by_policy = {name: one for name, one in self._by_policy.items() if one.resets_at > now}
-            if spent := [one.resets_at - now for one in self._by_policy.values() if one.remaining <= 0]:
+            costs = {name: cost if name == KEY else 1 for name in self._by_policy}
+            if spent := [one.resets_at - now for name, one in self._by_policy.items() if one.remaining < costs[name]]:
                 return max(spent)
-            for budget in self._by_policy.values():
-                budget.remaining -= 1
+            for name, budget in self._by_policy.items():
+                budget.remaining -= costs[name]
             return 0

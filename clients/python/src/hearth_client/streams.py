@@ -37,6 +37,21 @@ class Event:
         return cast("models.Presence", self.data) if self.name == "presence" else None
 
 
+@dataclass(frozen=True)
+class MemberEvent(Event):
+    """An event of a stream of several members."""
+
+    @property
+    def member(self) -> str | None:
+        """Return whose event it is: an id of a chat account, or None for `closed`."""
+        return cast("str | None", self.data.get("id"))
+
+    @property
+    def presence(self) -> models.Presence | None:
+        """Return the presence of an event `presence`."""
+        return cast("models.Presence", self.data["presence"]) if self.name == "presence" else None
+
+
 @dataclass
 class _Place:
     """Where a reader is in the stream, over all its connections."""
@@ -48,30 +63,39 @@ class _Place:
 def follow(caller: Caller, call: Call, *, tries: int, final: frozenset[str]) -> Iterator[Event]:
     """Yield events until one named in `final`, or until the caller closes the iterator.
 
-    The service ends a stream after an hour, so an end is no failure. `tries`: connections in a row that bring no event.
+    The service ends a stream after an hour, so an end is no failure. `tries`: short connections in a row without event.
     Raises AnswerError for an answer that another try does not change, NoAnswerError, WaitTooLongError.
     """
     place = _Place()
     failures = 0
     while True:
-        pause = place.retry
+        started, count = time.monotonic(), 0
+        named = None
         try:
             for event in _connection(caller, call, place):
-                failures = 0
+                count += 1
                 yield event
                 if event.name in final:
                     return
+            failures = failures + 1 if _is_short(started, count) else 0
+            if failures >= tries:
+                raise NoAnswerError("The streams end at once.")
         except NoAnswerError:
-            failures += 1
+            failures = failures + 1 if _is_short(started, count) else 1
             if failures >= tries:
                 raise
-            pause = min(LONGEST_RETRY, pause * 2 ** (failures - 1))
         except AnswerError as error:
             failures += 1
             if error.status not in (429, 503) or failures >= tries:
                 raise
-            pause = pause if error.retry_after is None else min(LONGEST_RETRY, error.retry_after)
-        time.sleep(pause + random.random())  # many followers do not come back at once
+            named = error.retry_after
+        pause = place.retry * 2 ** max(0, failures - 1) if named is None else named
+        time.sleep(min(LONGEST_RETRY, pause) * random.uniform(1, 1.5))  # many followers do not come back at once
+
+
+def _is_short(started: float, count: int) -> bool:
+    """Tell whether a connection brought no event and ended before a quiet one would."""
+    return count == 0 and time.monotonic() - started < SILENCE
 
 
 def _connection(caller: Caller, call: Call, place: _Place) -> Iterator[Event]:
