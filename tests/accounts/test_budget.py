@@ -50,9 +50,9 @@ def left(response: Any) -> dict[str, tuple[int, int]]:
 @pytest.mark.embedded
 def test_an_answer_names_what_key_and_address_have_left(key: ApiKey, wait: Wait) -> None:
     assert budget(call()) == (200, OF_BOTH, '"key";r=29;t=60, "address";r=59;t=60')
-    wait(20)
+    wait(20.4)
     assert budget(call("/api/open", secret=None)) == (200, OF_ADDRESS, '"address";r=58;t=40')
-    wait(10)
+    wait(9.6)
     assert budget(call()) == (200, OF_BOTH, '"key";r=28;t=30, "address";r=57;t=30')
     wait(29.5)
     assert budget(call()) == (200, OF_BOTH, '"key";r=27;t=1, "address";r=56;t=1')
