@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -235,6 +236,7 @@ def card_of(text: str, look: Look) -> bytes:
     return svg_card.draw(Contents(text, text, Line(text), lines, plain, dot="online"), look)
 
 
+@hypothesis.settings(deadline=None)
 @given(texts)
 @example(HOSTILE)
 @example(WIDE)
