@@ -106,8 +106,10 @@ def _security(schemes: list[JSON]) -> str:
 
 
 def _parameter(each: JSON) -> tuple[str, ...]:
+    """Return the row of a parameter, or of a field of a body, which has no place in `in`."""
     rule = each["schema"]
-    said = [each.get("description", "").removesuffix(ONLY_TRUE).rstrip()]
+    described = each.get("description") or rule.get("description", "").split("\n\n", maxsplit=1)[0]
+    said = [described.removesuffix(ONLY_TRUE).rstrip()]
     if values := schema.choices(rule):
         said.append("One of " + ", ".join(f"`{value}`" for value in values) + ".")
     said += [
@@ -115,9 +117,13 @@ def _parameter(each: JSON) -> tuple[str, ...]:
         for key, word in _BOUNDS.items()
         if key in rule and rule[key] is not False  # switches are off by default
     ]
-    kind = f"{reference.type_of(rule)}, {each['in']}"
-    kind += ", required" if each.get("required") else ""
-    return f"`{each['name']}`", kind, " ".join(part for part in said if part)
+    kind = (
+        "string" if values else reference.type_of(rule),
+        "or null" * bool(rule.get("nullable")),
+        each.get("in", ""),
+        "required" * bool(each.get("required")),
+    )
+    return f"`{each['name']}`", ", ".join(filter(None, kind)), " ".join(part for part in said if part)
 
 
 def _is_switch(parameter: JSON) -> bool:
@@ -142,8 +148,12 @@ def _body(content: JSON) -> Iterator[str]:
         rule = each["schema"]
         yield f"Body, `{media_type}`: {reference.type_of(rule)}."
         inner = rule if "properties" in rule else schema.components().get(schema.referred(rule), {})
-        if "properties" in inner:
-            yield reference.fields_of(inner)
+        required = inner.get("required", ())
+        if rows := [
+            _parameter({"name": name, "schema": field, "required": name in required})
+            for name, field in inner.get("properties", {}).items()
+        ]:
+            yield table(("Field", "Type", "Rule"), rows)
 
 
 def _answers(responses: JSON) -> Iterator[str]:
