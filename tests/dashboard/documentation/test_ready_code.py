@@ -236,7 +236,6 @@ CALLED = {  # by the page that has a link or a button of this name
         "Reset the secret",
         "Create a staging app",
     ),
-    "profile_editor": ("Share", "Links"),
     "api_key": ("Request a permission", "Revoke", "Replace with a new key", "Change name, expiry or origins"),
 }
 
