@@ -98,7 +98,7 @@ _COUNTER_TYPES = "iiiitt"
 # Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
 _COLLECTED = f"SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user='u.id')}) listed"
 # Of several users who have more. PostgreSQL plans for users who have few, too; the inner LIMIT, which no user reaches,
-# keeps it from joining all comments of a user before it orders them, so it walks the index in order.
+# keeps it from looking up the authors of all comments of a user before it orders them.
 _IN_ORDER = """(
         SELECT * FROM lookup_comment WHERE user_id = u.user_id AND parent_id IS NULL
         ORDER BY is_pinned DESC, created_at DESC, id LIMIT 2147483647

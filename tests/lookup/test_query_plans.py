@@ -138,15 +138,11 @@ def test_a_batch_is_found_by_indexes_alone(many: None) -> None:
             _check(lambda asked=asked: resolve.answers_to(asked, (), now), besides=COMMENTS | LISTED)  # type: ignore[misc]  # bound early
 
 
-def test_comments_of_several_users_come_in_the_order_of_their_index(many: None) -> None:
+def test_comments_of_several_users_are_found_by_indexes_alone(many: None) -> None:
     others = [row(0x100000 + n) for n in range(600, 649)]
     found = resolve.read_comments_of_many([FIRST, *others])
     assert found == {user: resolve.read_comments(user) for user in (FIRST, *others)}
-    _check(
-        lambda: resolve.read_comments_of_many([FIRST, *others]),
-        index="comment_in_shown_order",
-        besides=(COMMENTS - {"Sort"}) | LISTED,
-    )
+    _check(lambda: resolve.read_comments_of_many([FIRST, *others]), besides=COMMENTS | LISTED)
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:
