@@ -21,8 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 Document = dict[str, Any]  # Any: JSON
 
 EARLIER_LIMITED = {
-    **{f"/api/leaderboard/{name}": {"200", "400", "403", "404", "429", "503"} for name in ("views", "badges", "uid")},
-    **{f"/api/lookup/{path}": {"200", "403", "404", "429", "503"} for path in ("username/{username}", "uid/{uid}")},
+    **{
+        f"/api/leaderboard/{name}": {"200", "304", "400", "403", "404", "429", "503"}
+        for name in ("views", "badges", "uid")
+    },
+    **{
+        f"/api/lookup/{path}": {"200", "304", "403", "404", "429", "503"}
+        for path in ("username/{username}", "uid/{uid}")
+    },
 }
 
 
@@ -43,7 +49,8 @@ def test_the_committed_document_is_the_generated_one(tmp_path: Path, settings: A
 @pytest.mark.parametrize(
     ("path", "statuses"),
     [
-        ("/api/lookup/user", {"200", "400", "401", "403", "404", "429", "503"}),
+        ("/api/lookup/presence", {"200", "400", "401", "403", "429", "503"}),
+        ("/api/lookup/user", {"200", "304", "400", "401", "403", "404", "429", "503"}),
         ("/api/chat/avatar/{user_id}", {"302", "403", "404", "429", "503"}),
         ("/api/imagehost/gallery", {"200", "400", "401", "403", "429", "503"}),
         ("/api/imagehost/folders", {"200", "401", "403", "429", "503"}),

@@ -169,6 +169,7 @@ IN_PROSE = {  # components whose fields a page names outside of its tables of fi
     ],
     "lookup/presence": ["Clan"],
     "lookup/presence/parts": ["ChatBadge", "ChatBadges"],
+    "lookup/stream-token": ["StreamToken"],
     "lookup/username": ["EarlierAlias"],
     "leaderboards/entry": ["BoardAudio", "BoardCustomBadge", "BoardLink"],
 }

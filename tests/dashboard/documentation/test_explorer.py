@@ -36,11 +36,8 @@ EXPLORED = {
     "imagehost_folders": "/docs/imagehost/folders",
     "imagehost_folder": "/docs/imagehost/folder",
 }
-# Streams, what opens them in a browser, and a redirect to another host.
-NOT_EXPLORED = {
-    *("lookup_presence_events", "lookup_presence_events_of_many", "lookup_presence_stream_token"),
-    "chat_avatar",
-}
+# Streams, and a redirect to another host.
+NOT_EXPLORED = {"lookup_presence_events", "lookup_presence_events_of_many", "chat_avatar"}
 
 
 def secret_of(owner: User, permission: str, **more: Any) -> str:
