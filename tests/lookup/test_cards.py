@@ -236,7 +236,7 @@ def card_of(text: str, look: Look) -> bytes:
     return svg_card.draw(Contents(text, text, Line(text), lines, plain, dot="online"), look)
 
 
-@hypothesis.settings(deadline=None)
+@hypothesis.settings(derandomize=True, deadline=None, database=None)
 @given(texts)
 @example(HOSTILE)
 @example(WIDE)
