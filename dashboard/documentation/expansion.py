@@ -43,8 +43,8 @@ def fill(text: str) -> str:
 
 def values() -> dict[str, str]:
     """Return the values of the pages, by name."""
-    free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
     known = {
+        **_of_plans(),
         "base_url": settings.BASE_URL,
         "site_name": settings.SITE_NAME,
         "upload_cdn_url": settings.UPLOAD_CDN_URL,
@@ -64,13 +64,6 @@ def values() -> dict[str, str]:
         "grace_period": lifetimes.GRACE_PERIOD,
         "refresh_lifetime": in_words(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
         "id_token_lifetime": in_words(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS),
-        "free_file": f"{free.max_file_size // plans.MEGABYTE} MB",
-        "free_bytes": free.max_file_size,
-        "free_storage": f"{free.max_storage // plans.GIGABYTE} GB",
-        "premium_file": f"{premium.max_file_size // plans.MEGABYTE} MB",
-        "premium_storage": f"{premium.max_storage // plans.GIGABYTE} GB",
-        "imagehost_file": f"{imagehost.max_file_size // plans.MEGABYTE} MB",
-        "imagehost_storage": f"{imagehost.max_storage // plans.GIGABYTE} GB",
         "image_types": f"{', '.join(_MIMES[:-1])} or {_MIMES[-1]}",
         "support": settings.SUPPORT_EMAIL or "the operators",
         "max_apps": application_rules.MAX_APPLICATIONS,
@@ -84,6 +77,19 @@ def values() -> dict[str, str]:
         "max_rules": rules.MAX_RULES,
     }
     return {name: str(value) for name, value in known.items()}
+
+
+def _of_plans() -> dict[str, str | int]:
+    free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
+    return {
+        "free_file": f"{free.max_file_size // plans.MEGABYTE} MB",
+        "free_bytes": free.max_file_size,
+        "free_storage": f"{free.max_storage // plans.GIGABYTE} GB",
+        "premium_file": f"{premium.max_file_size // plans.MEGABYTE} MB",
+        "premium_storage": f"{premium.max_storage // plans.GIGABYTE} GB",
+        "imagehost_file": f"{imagehost.max_file_size // plans.MEGABYTE} MB",
+        "imagehost_storage": f"{imagehost.max_storage // plans.GIGABYTE} GB",
+    }
 
 
 _DRAWINGS = Path(__file__).parent / "drawings"

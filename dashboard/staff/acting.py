@@ -36,12 +36,7 @@ def answer(
     action, page = _named(listed, slug)
     if not access.may(request.user, action.permission):
         raise PermissionDenied
-    try:
-        action.check(owners=[actions.owner_of(subject)], by=request.user)
-    except PermissionDenied as refused:
-        messages.error(request, sentences(refused))
-        return redirect(back_url)
-    if problem := action.bar(subject, request.user):
+    if problem := _problem(action, subject, request):
         messages.error(request, problem)
         return redirect(back_url)
     if refusal := action.refusal(subject, **options):
@@ -61,6 +56,15 @@ def answer(
         messages.success(request, page.done.format(name, **options))
         back_url = go_on() if go_on is not None else back_url
     return redirect(back_url)
+
+
+def _problem(action: StaffAction, subject: Any, request: SignedInRequest) -> str:
+    """Return why this member of staff may not run the action on `subject`; the empty string where they may."""
+    try:
+        action.check(owners=[actions.owner_of(subject)], by=request.user)
+    except PermissionDenied as refused:
+        return sentences(refused)
+    return action.bar(subject, request.user) or ""
 
 
 def _named(listed: Iterable[StaffAction], slug: str) -> tuple[StaffAction, ConfirmationPage]:

@@ -95,6 +95,17 @@ def _aside(act: Callable[[], object]) -> None:
         pool.submit(called).result()
 
 
+def _end_and_come_back(page: Page, key: ApiKey, store: PresenceStore) -> None:
+    """The browser's own way back, after the service has ended the stream: it sends the id of the last event."""
+    _aside(lambda: keys.disable(key=key, by=None))
+    _wait_for(page, ["closed", None, None])
+    _aside(lambda: lookups.tell(store, presence=IDLE))
+    _aside(lambda: keys.enable(key=key, by=None))
+    _wait_for(page, ["presence", str(ADA), "idle"])
+    came = page.evaluate("window.events")
+    assert [event[0] for event in came] == ["presence", "closed", "error", "presence"]
+
+
 def test_a_page_of_another_origin_follows_two_members_and_comes_back(tmp_path: Path, store: PresenceStore) -> None:
     signing.ensure_signing_key()
     lookups.key()
@@ -128,13 +139,6 @@ def test_a_page_of_another_origin_follows_two_members_and_comes_back(tmp_path: P
         page.evaluate(SCRIPT, [f"{url}&lastEventId={seen}"])
         _wait_for(page, ["presence", str(ADA), "online"])
         assert page.evaluate("window.events") == [["presence", str(ADA), "online"]]
-        # The browser's own way back, after the service has ended the stream: it sends the id of the last event.
-        _aside(lambda: keys.disable(key=key, by=None))
-        _wait_for(page, ["closed", None, None])
-        _aside(lambda: lookups.tell(store, presence=IDLE))
-        _aside(lambda: keys.enable(key=key, by=None))
-        _wait_for(page, ["presence", str(ADA), "idle"])
-        came = page.evaluate("window.events")
-        assert [event[0] for event in came] == ["presence", "closed", "error", "presence"]
+        _end_and_come_back(page, key, store)
         page.evaluate("window.stream.close()")
     assert url.rpartition("=")[2] not in (tmp_path / "log").read_text()
