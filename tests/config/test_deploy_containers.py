@@ -243,7 +243,7 @@ def test_the_ingress_takes_bodies_and_connections_as_nginx_does() -> None:
     }
     for each in MANIFESTS:
         if each["kind"] == "Ingress":
-            is_streams = each["spec"]["rules"][0]["http"]["paths"][0]["path"].endswith("/events$")
+            is_streams = each["spec"]["rules"][0]["http"]["paths"][0]["path"].endswith("events$")
             most = int(each["metadata"]["annotations"][f"{prefix}limit-connections"])
             assert most == 500 if is_streams else most <= 200
 
