@@ -13,8 +13,8 @@ from django.template.base import FilterExpression, Node, NodeList, Parser, Token
 from django.template.base import token_kwargs as keywords_of
 from django.template.context import Context
 from django.utils import formats, timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, strip_spaces_between_tags
+from django.utils.safestring import SafeString, mark_safe
 
 from infrastructure.requests import kept_html
 
@@ -87,8 +87,10 @@ def blank(context: Context, content: SafeString, title: str = "", level: int = 2
 
 @register.simple_block_tag(takes_context=True)
 def side_nav(context: Context, content: SafeString, summary: str, label: str, wide_class: str = "") -> SafeString:
-    """Return the menu of a layout, rendered once for narrow and wide pages. `wide_class`: of the one on wide pages."""
-    return _rendered(context, "side_nav", summary=summary, label=label, wide_class=wide_class, content=content)
+    """Return the menu of a layout, rendered once for narrow and wide pages and twice in the page, so without the white
+    space between its tags. `wide_class`: of the one on wide pages."""
+    menu = mark_safe(strip_spaces_between_tags(content.strip()))  # noqa: S308 - as safe as it was
+    return _rendered(context, "side_nav", summary=summary, label=label, wide_class=wide_class, content=menu)
 
 
 @register.tag
