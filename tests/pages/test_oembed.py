@@ -219,6 +219,7 @@ def test_a_size_is_a_whole_number(ada: User, size: str) -> None:
         "/Ada",
         BASE,
         f"{BASE}/",
+        f"{BASE}/folders/%00",
         f"{BASE}.evil.example/Ada",
         "https://evil.example/Ada",
         f"{BASE}/Ada/share",
