@@ -7,6 +7,7 @@ The rows are written past every check, as an import or an earlier release may ha
 from __future__ import annotations
 
 import base64
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -78,8 +79,13 @@ def test_markup_in_any_text_is_text(markup: str) -> None:
     assert response.status_code == 200
     assert problems_of(response) == []
     found = page_of(response)
-    scripts = [(script.get("src"), script.text) for script in found.xpath("//script")]
-    assert scripts == [("/static/js/copy.js", None), ("/static/js/field-errors.js", None)]
+    data, *scripts = found.xpath("//script")
+    assert data.get("type") == "application/ld+json"  # which browsers do not run
+    assert json.loads(data.text)["mainEntity"]["name"] == markup[:32]
+    assert [(script.get("src"), script.text) for script in scripts] == [
+        ("/static/js/copy.js", None),
+        ("/static/js/field-errors.js", None),
+    ]
     assert found.xpath("//h1/span[1]")[0].text_content() == markup[:32]
     assert found.xpath("//ul[@class='identity-card__lines']/li")[0].text_content() == markup
     assert found.xpath("//code[contains(@class, 'copy-text')]")[0].text_content() == markup

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.api_keys import keys
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.api_keys import actions as keys_actions
 from dashboard.models import AccessRequest
@@ -34,6 +34,21 @@ def test_name_and_end_are_changed_and_recorded(browser: Browser, key: ApiKey) ->
     assert key.expires_at is not None
     assert abs(key.expires_at - timezone.now() - 30 * DAY) < HOUR
     assert "Key saved." in browser.text
+
+
+def test_origins_are_changed_recorded_and_taken_away_and_a_bad_one_is_refused(browser: Browser, key: ApiKey) -> None:
+    browser.open(path_of(key, "edit")).submit(name="Laptop", ends="keep", origins="https://www.example.org/path")
+    assert browser.errors() != []
+    key.refresh_from_db()
+    assert key.origins == ""
+    browser.submit(name="Laptop", ends="keep", origins="https://www.example.org")
+    key.refresh_from_db()
+    assert key.origins == "https://www.example.org"
+    assert "https://www.example.org" in browser.text
+    browser.open(path_of(key, "edit")).submit(name="Laptop", ends="keep", origins="")
+    key.refresh_from_db()
+    assert key.origins == ""
+    assert AuditEvent.objects.filter(verb="api_key:origins_changed").count() == 2
 
 
 def test_an_end_that_stays_stays_to_the_microsecond(browser: Browser, key: ApiKey) -> None:

@@ -54,6 +54,16 @@ def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: B
     assert browser.client.session.get("_messages") is None
 
 
+def test_a_key_is_made_with_origins(browser: Browser, user: User) -> None:
+    browser.open(NEW)
+    form = browser.form("form_id")
+    form.fields["name"] = "My page"
+    form.fields["origins"] = "https://www.example.org\r\nhttp://localhost:3000"
+    form.xpath(".//input[@value='imagehost:upload']")[0].checked = True
+    assert browser.client.post(NEW, dict(form.form_values())).status_code == 200
+    assert user.api_keys.get().origins.split() == ["https://www.example.org", "http://localhost:3000"]
+
+
 @pytest.mark.parametrize(
     ("changes", "ends_at"),
     [
