@@ -5,18 +5,7 @@ first secret, and a reset by one of them leaves a second secret, which nobody ca
 """
 
 from django.db import migrations, models
-from django.db.models import Max, OuterRef, Q, Subquery
-
-PROVED_BY_SECRET = ("CODE", "REFRESH", "INTROSPECT", "REVOKE")
-
-
-def note_uses(apps, schema_editor):
-    """Take the last use from the hourly counts, which a page read before."""
-    counts = apps.get_model("oidc_provider", "UsageCount").objects.filter(
-        application=OuterRef("pk"), kind__in=PROVED_BY_SECRET, outcome="ok", hour__gte=OuterRef("secret_changed_at")
-    )
-    newest = counts.order_by().values("application").annotate(newest=Max("hour")).values("newest")
-    apps.get_model("oidc_provider", "Application").objects.update(secret_used_at=Subquery(newest))
+from django.db.models import Q
 
 
 class Migration(migrations.Migration):
@@ -60,5 +49,4 @@ class Migration(migrations.Migration):
                 name="application_second_secret_is_whole",
             ),
         ),
-        migrations.RunPython(note_uses, migrations.RunPython.noop),
     ]
