@@ -17,7 +17,7 @@ from dashboard.documentation.tables import table
 from lookup.openapi import ONLY_TRUE
 
 _NO_GUIDES = ("Start", "Quickstarts", "Patterns", "Reference")  # groups; a guide is the page of one endpoint
-_REQUEST = re.compile(r"^```request\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_REQUEST = re.compile(r"^```request\n((?:(?!```).*\n)*)```$", re.MULTILINE)
 _PROTOCOL = re.compile(r"`(\w+ /\S+)` (.+?\.)(?: |$)")  # how the page of a sign-in endpoint begins
 
 

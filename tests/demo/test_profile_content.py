@@ -165,6 +165,7 @@ def test_what_the_demo_users_changed_stays(entry: Json) -> None:
 def test_a_demo_of_an_earlier_release_is_filled() -> None:
     """Its users are there with nothing on their profiles, and there is no population."""
     demo_users = ("keeper", "ada", "ben", "cleo")
+    File.objects.exclude(owner__username__in=demo_users).delete()
     User.objects.exclude(username__in=demo_users).delete()
     Name.objects.filter(kind=NameKind.ALIAS).delete()
     for rows in (Comment, FeedbackVote, Profile, Asset):

@@ -113,7 +113,7 @@ def test_another_method_is_405_with_what_is_allowed(method: str, path: str) -> N
 
 @pytest.mark.parametrize(
     "path",
-    [f"{PATH}/", f"{PATH}/more", "/api/lookup/presence", f"/api/lookup/Presence/{ADA}", f"/lookup/presence/{ADA}"],
+    [f"{PATH}/", f"{PATH}/more", "/api/lookup/presences", f"/api/lookup/Presence/{ADA}", f"/lookup/presence/{ADA}"],
 )
 def test_another_path_is_another_path(path: str) -> None:
     response = Client().get(path, headers={"X-API-Key": SECRET})
