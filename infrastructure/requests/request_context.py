@@ -25,6 +25,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.conf import settings
+from django.core.exceptions import BadRequest
 
 from infrastructure.settings_cache import from_settings
 
@@ -83,8 +84,11 @@ class Request:
         wanted = most + 1 if "HTTP_TRANSFER_ENCODING" in self.meta else 0
         if length:
             wanted = min(int(length), most + 1)
-        while len(self._body) < wanted and (piece := self.meta["wsgi.input"].read(wanted - len(self._body))):
-            self._body += piece
+        try:
+            while len(self._body) < wanted and (piece := self.meta["wsgi.input"].read(wanted - len(self._body))):
+                self._body += piece
+        except BadRequest as error:  # of `config.web.received_body`
+            raise OSError("The body does not come.") from error
         if length and len(self._body) < wanted:
             raise EOFError
         return self._body

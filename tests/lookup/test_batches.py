@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from accounts import bans
 from accounts.models import ApiKey, Permission, User
+from config.web.received_body import CutOff
 from lookup.documents import documents
 from lookup.documents.resolve import MAX_COMMENTS
 from lookup.models import Profile, UserDocument
@@ -223,6 +224,18 @@ def test_16384_bytes_are_read_and_no_more(operator: User) -> None:
 def test_a_length_that_is_not_that_of_the_body_is_refused(operator: User, length: str) -> None:
     sent: dict[str, Any] = {"CONTENT_LENGTH": length, "wsgi.input": BytesIO(HEAD.encode() + b"}")}
     assert answers.raw_users(HEAD + "}", **sent).whole == BODY_INVALID
+
+
+def test_a_body_that_breaks_off_in_the_embedded_server_costs_a_request(operator: User) -> None:
+    class Broken(BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise CutOff
+
+    sent: dict[str, Any] = {"CONTENT_LENGTH": "200", "wsgi.input": Broken()}
+    answer = answers.raw_users(HEAD + "}", **sent)
+    assert answer.whole == BODY_INVALID
+    assert answer.headers["RateLimit"].startswith('"key";r=59;')
+    assert answers.raw_users(HEAD + "}", "x", **sent).body["code"] == "INVALID_API_KEY"
 
 
 def test_other_methods_are_refused(operator: User) -> None:
