@@ -7,6 +7,7 @@ import math
 import time
 from datetime import datetime
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 
 from accounts import rate_limits
@@ -93,9 +94,14 @@ def header_credential(request: request_context.Request) -> str | None:
 def earlier_credential(request: request_context.Request) -> str:
     """Return `key` of the query, or else `Authorization: Bearer <key>`.
 
-    Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
+    Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated;
+    SuspiciousOperation as the query.
     """
-    key = request.query.single("key")
+    try:
+        key = request.query.single("key")
+    except SuspiciousOperation:
+        count_address()
+        raise
     if key == "":
         scheme, _, value = request.meta.get("HTTP_AUTHORIZATION", "").partition(" ")
         key = value.strip() if scheme.lower() == "bearer" else ""

@@ -96,11 +96,15 @@ class PresencesLookup(BusyView):
 
 
 def asked_ids(request: request_context.Request) -> list[str]:
-    """Return the ids of the query. Malformed ones are refused as by `check_id`. Raises ChatIdsInvalid."""
-    text = request.query.single("ids") or ""
-    if not IDS.fullmatch(text):
+    """Return the ids of the query. Malformed ones are refused as by `check_id`. Raises ChatIdsInvalid;
+    SuspiciousOperation as the query."""
+    try:
+        text = request.query.single("ids") or ""
+        if not IDS.fullmatch(text):
+            raise ChatIdsInvalid
+    except (ChatIdsInvalid, SuspiciousOperation):
         authentication.count_address()
-        raise ChatIdsInvalid
+        raise
     return text.split(",")
 
 

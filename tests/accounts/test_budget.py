@@ -69,6 +69,7 @@ def test_an_answer_names_what_key_and_address_have_left(key: ApiKey, wait: Wait)
         ("/api/keyed", "nobody's", 401),
         ("/api/keyed", "ü", 401),
         ("/api/earlier", None, 404),
+        (f"/api/earlier?{'&' * 1000}", SECRET, 400),  # more parameters than a query may have
         ("/api/failing/api-error", None, 400),
         ("/api/failing/missing", None, 404),
         ("/api/failing/suspicious", None, 400),

@@ -130,6 +130,12 @@ def test_malformed_ids_are_refused_before_the_key_and_count_for_the_address() ->
     assert answers == [*[400] * 60, 429]
 
 
+def test_more_parameters_than_a_query_may_have_count_for_the_address() -> None:
+    answer = lookups.get_many(f"{ADA}{'&' * 1000}", address="198.51.100.2")
+    assert answer.whole == (400, {"error": "errors.badRequest"})
+    assert answer.headers["RateLimit"].startswith('"address";r=59;')
+
+
 def test_a_comma_may_be_encoded(simulator: Simulator) -> None:
     assert lookups.get_many(f"{FIRST}%2C{FIRST + 1}").whole == lookups.get_many([FIRST, FIRST + 1]).whole
 
