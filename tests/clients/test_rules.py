@@ -18,6 +18,7 @@ FOUND = {"error": None, "user": {"username": "ada"}}
 NOT_MODIFIED = Answer(304, "", {"ETag": '"v1"'})
 REFUSED = Answer(429, '{"error":"Rate limit exceeded.","code":"RATE_LIMITED"}', {"Retry-After": "1"})
 BUSY = Answer(503, '{"error":"errors.unavailable"}', {"Retry-After": "0"})
+NO_GZIP = Answer(200, "{}", {"Content-Encoding": "gzip"})
 MISS = Answer(404, '{"error":"errors.lookupNotMember","miss":"notMember"}')
 UPLOADED = Answer(200, '{"ok":true,"url":"https://i.example/a.png"}')
 
@@ -39,7 +40,9 @@ def test_answers_are_kept_by_address_and_the_oldest_makes_place(driver: Driver) 
 
 
 @pytest.mark.parametrize(
-    "first", [REFUSED, BUSY, Answer(502, "<html>"), Answer(0), Answer(200, '{"a', is_cut=True)], ids=str
+    "first",
+    [REFUSED, BUSY, Answer(502, "<html>"), Answer(0), Answer(200, '{"a', is_cut=True), NO_GZIP],
+    ids=str,
 )
 def test_a_read_is_sent_again_after_a_refusal_or_no_answer(driver: Driver, first: Answer) -> None:
     with server([first, USER]) as script:

@@ -19,7 +19,12 @@ from hearth_client.limits import Budgets, Wait, read_retry_after
 CONNECT_SECONDS = 5.0
 LARGEST_KEPT = 8 * 1024 * 1024  # bytes of all kept bodies
 LONGEST_PAUSE = 30.0  # seconds before a retry for which the service named no time
-_NO_ANSWER = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+NO_ANSWER = (
+    requests.ConnectionError,
+    requests.Timeout,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Caller:
             pause = min(LONGEST_PAUSE, 2 ** (attempt - 1)) * random.uniform(0.5, 1)
             try:
                 answer = self._send(call, url, known and known[0], wait)
-            except _NO_ANSWER as problem:
+            except NO_ANSWER as problem:
                 if not call.is_read or attempt == self._tries:
                     raise NoAnswerError(f"No answer of {call.method} {call.path}: {type(problem).__name__}") from None
             else:
@@ -126,7 +131,7 @@ class Caller:
                 return answer
             with answer:
                 raise error_of(answer)
-        except _NO_ANSWER as problem:
+        except NO_ANSWER as problem:
             raise NoAnswerError(f"No stream of {call.path}: {type(problem).__name__}") from None
 
     def _url(self, call: Call) -> str:

@@ -13,14 +13,13 @@ from typing import Any, cast
 import requests
 
 from hearth_client import models
-from hearth_client.calls import Call, Caller
+from hearth_client.calls import NO_ANSWER, Call, Caller
 from hearth_client.errors import AnswerError, NoAnswerError
 
 SILENCE = 40.0  # seconds without a byte: more than two heartbeats
 RETRY = 3.0  # seconds before the next connection, until the stream says another number
 LONGEST_RETRY = 60.0
 LONGEST_EVENT = 4 * 1024 * 1024  # bytes
-_BROKEN = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def _connection(caller: Caller, call: Call, place: _Place) -> Iterator[Event]:
     with caller.stream(dataclasses.replace(call, headers=headers), silence=SILENCE) as answer:
         try:
             yield from _events(answer, place)
-        except _BROKEN as problem:
+        except NO_ANSWER as problem:
             raise NoAnswerError(f"The stream broke off: {type(problem).__name__}") from None
 
 
