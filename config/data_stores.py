@@ -95,6 +95,9 @@ def redis_options() -> dict[str, Any]:
 
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
 PAGES = {"BACKEND": LOCAL, "LOCATION": "pages", "TIMEOUT": 3600, "OPTIONS": {"MAX_ENTRIES": 1000}}
+# Of the cache in the process: places and tokens of 500 event streams, and copies of sessions. Django's 300 would forget
+# some that still count.
+MOST_ENTRIES = 10_000
 
 
 def caches(
@@ -107,7 +110,7 @@ def caches(
     """
     if not redis_url:
         return {
-            "default": {"BACKEND": LOCAL},
+            "default": {"BACKEND": LOCAL, "OPTIONS": {"MAX_ENTRIES": MOST_ENTRIES}},
             "pages": PAGES,
             "presence": {
                 "BACKEND": "presence.store.caches.PresenceDatabaseCache",

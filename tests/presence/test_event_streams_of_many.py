@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connections
 from django.test import Client
 from django.utils import timezone
@@ -16,6 +17,7 @@ from pytest_django import Settings
 
 from accounts import bans
 from accounts.api_keys import keys
+from accounts.errors import KeyRateLimited
 from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
 from presence.store.store import PresenceStore
@@ -320,6 +322,19 @@ def test_a_token_ends_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     assert timedelta(seconds=60) == tokens.LIFETIME
     monkeypatch.setattr(tokens, "LIFETIME", timedelta(0))
     assert _answer(_with_token(_token())) == INVALID_TOKEN
+
+
+@pytest.mark.embedded
+def test_places_and_tokens_outlive_1000_others_that_the_cache_takes() -> None:
+    """In the embedded default it is in the process, which may hold 500 streams."""
+    token = tokens.issue("a hash", now=timezone.now())
+    places = [streams.StreamSlot(1, 1) for _ in range(5)]
+    cache.set_many({f"another:{number}": number for number in range(1000)}, 60)
+    with pytest.raises(KeyRateLimited):
+        streams.StreamSlot(1, 1)
+    assert tokens.secret_hash_of(token.text) == "a hash"
+    for place in places:
+        place.close()
 
 
 def test_a_token_takes_the_place_of_no_other_key_than_a_streams() -> None:
