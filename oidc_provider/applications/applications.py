@@ -209,8 +209,9 @@ def restore(*, application: Application, by: User | None, reason: str = "") -> A
 
     ValidationError for the staging app of a suspended one.
     """
+    live = application.staging_of and _locked(application.staging_of)  # before the staging app, as `suspend` does
     application = _locked(application)
-    if application.staging_of and application.staging_of.is_suspended:
+    if live and live.is_suspended:
         raise ValidationError("Restore the live app first: this is its staging app.")
     if application.is_suspended:
         application.suspended_at = None

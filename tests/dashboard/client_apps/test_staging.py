@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import connections, transaction
 from django.test import Client
 
 from accounts.models import AuditEvent, User
@@ -18,6 +20,7 @@ from tests.factories.oidc_provider import ApplicationFactory
 from tests.oidc_provider.protocol import authorize
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
+from tests.support.threads import wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +158,28 @@ def test_a_live_app_takes_its_staging_app_along_when_it_is_suspended_or_deleted(
     applications.delete(application=app, by=user)
     assert not Application.objects.exists()
     assert AuditEvent.objects.filter(verb="application:deleted").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_staging_app_is_not_restored_while_its_live_app_is_being_suspended(
+    app: Application, staged: Application
+) -> None:
+    applications.suspend(application=staged, by=None, reason="First")
+
+    def restore() -> None:
+        try:
+            applications.restore(application=staged, by=None)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            applications.suspend(application=app, by=None, reason="Spam")
+            restoring = pool.submit(restore)
+            wait_for_a_blocked_statement()
+        with pytest.raises(ValidationError, match="Restore the live app first"):
+            restoring.result()
+    assert suspensions(app, staged) == ["Spam", "First"]
 
 
 def test_an_account_is_deleted_with_both(app: Application, user: User, staged: Application) -> None:
