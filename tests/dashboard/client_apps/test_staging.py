@@ -107,7 +107,11 @@ def test_settings_are_copied_either_way_once_the_page_has_shown_what_changes(
     logos.change(application=source, png=png(), by=user)
     kept = Application.objects.values_list("redirect_uris", "client_id", "client_secret").get(pk=target.pk)
     text = browser.open(page_of(target, "copy-settings/")).text
-    for words in ("Ada's app became Renamed", "none became https://app.example/terms", "Logo none became another one"):
+    for words in (
+        "Ada's app becomes Renamed",
+        "none becomes https://app.example/terms",
+        "Logo none becomes another one",
+    ):
         assert words in text
     assert "removed identify added offline_access" in text
     press(browser, page_of(target, "copy-settings/"))
