@@ -59,6 +59,7 @@ def test_a_staging_app_begins_as_a_copy_with_an_id_and_a_secret_of_its_own(
     logos.change(application=app, png=png(), by=user)
     press(browser, page_of(app, "create-staging/"))
     made = Application.objects.get(staging_of=app)
+    assert "The staging app of Ada's app is registered" in browser.text
     secret = str(browser.page.get_element_by_id("copy-client-secret").text_content())
     assert made.check_secret(secret)
     assert not app.check_secret(secret)
