@@ -209,6 +209,10 @@ RECEIVERS = {
 COUNTED_DAYS = ("lookup.ProfileDay", "lookup.LinkDay", "imagehost.FileDay")
 # Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
 PICTURE_RENDERER = "imagehost.examining.probing.png_of"
+# Makes the request of a back-channel logout for `accounts.webhooks`, which delivers it.
+LOGOUT_REQUEST = "oidc_provider.token.logout_tokens.request_of"
+# Whether webhooks and logouts may go to this machine, also without TLS: on a developer's own.
+WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", default=EMBEDDED)
 
 ACCOUNT_ADAPTER = "accounts.sign_up.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {

@@ -6,11 +6,13 @@ from accounts.models.jobs import JobRun
 from accounts.models.names import Name
 from accounts.models.notices import StaffNotice
 from accounts.models.users import AccountDeletion, LinkedAccount, UidCounter, User
+from accounts.models.webhooks import EventType, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
     "AccountDeletion",
     "ApiKey",
     "AuditEvent",
+    "EventType",
     "JobRun",
     "KeyDay",
     "LinkedAccount",
@@ -19,4 +21,6 @@ __all__ = [
     "StaffNotice",
     "UidCounter",
     "User",
+    "WebhookDelivery",
+    "WebhookEndpoint",
 ]

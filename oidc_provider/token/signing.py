@@ -5,16 +5,14 @@ Private keys are encrypted at rest with `SIGNING_KEY_ENCRYPTION_KEYS` (the first
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 import json
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import InvalidToken
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -24,10 +22,12 @@ from jwcrypto.common import JWException, base64url_encode
 from oauth2_provider.settings import oauth2_settings
 
 from accounts import audit
+from infrastructure import encryption
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 
 SIGNER_CACHE_SECONDS = 30.0
+_PURPOSE = "signing-keys"  # of their encryption
 # A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
 RETIREMENT_MARGIN = timedelta(hours=1)
 _ENCODER = json.JSONEncoder(separators=(",", ":"))  # `json.dumps` makes one for each value
@@ -121,7 +121,7 @@ def publish() -> SigningKey:
     return SigningKey.objects.create(
         kid=kid,
         public_key=x,
-        private_key=MultiFernet(_fernets()).encrypt(private_key.private_bytes_raw()).decode(),
+        private_key=encryption.cipher(_PURPOSE).encrypt(private_key.private_bytes_raw()).decode(),
         created_at=timezone.now(),
     )
 
@@ -202,7 +202,7 @@ def reencrypt() -> list[str]:
         is_over = key.unpublish_at is not None and key.unpublish_at <= now
         if is_readable(key, by_first=True) or (is_over and not is_readable(key)):
             continue
-        key.private_key = MultiFernet(_fernets()).encrypt(_decrypted(key).private_bytes_raw()).decode()
+        key.private_key = encryption.cipher(_PURPOSE).encrypt(_decrypted(key).private_bytes_raw()).decode()
         key.save(update_fields=["private_key"])
         audit.record("signing_key:reencrypted", by=None, on=key)
         changed.append(key.kid)
@@ -217,7 +217,7 @@ def unreadable(now: datetime) -> list[str]:
 def is_readable(key: SigningKey, *, by_first: bool = False) -> bool:
     """Whether one of SIGNING_KEY_ENCRYPTION_KEYS decrypts it; `by_first`: whether the first one does."""
     try:
-        MultiFernet(_fernets()[: 1 if by_first else None]).decrypt(key.private_key.encode())
+        encryption.cipher(_PURPOSE, first_only=by_first).decrypt(key.private_key.encode())
     except InvalidToken:
         return False
     return True
@@ -230,20 +230,12 @@ def _last_use(now: datetime) -> datetime:
 
 def _decrypted(key: SigningKey) -> Ed25519PrivateKey:
     try:
-        raw = MultiFernet(_fernets()).decrypt(key.private_key.encode())
+        raw = encryption.cipher(_PURPOSE).decrypt(key.private_key.encode())
     except InvalidToken:
         raise SigningUnavailable(
             f"The signing key {key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
         ) from None
     return Ed25519PrivateKey.from_private_bytes(raw)
-
-
-def _fernets() -> list[Fernet]:
-    """One for each of SIGNING_KEY_ENCRYPTION_KEYS."""
-    return [
-        Fernet(base64.urlsafe_b64encode(hashlib.sha256(f"signing-keys:{secret}".encode()).digest()))
-        for secret in settings.SIGNING_KEY_ENCRYPTION_KEYS
-    ]
 
 
 def _json(value: dict[str, Any]) -> bytes:

@@ -1,0 +1,1 @@
+"""Webhooks: endpoints, the outbox, signatures and the delivery."""

@@ -1,0 +1,162 @@
+"""Endpoints of webhooks: made, changed, paused, with a new secret, tested, and their deliveries sent again.
+
+Callers check that `by` may act for the person or the app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import EventType, User, WebhookDelivery, WebhookEndpoint
+from accounts.models.webhooks import KEPT_BESIDE
+from accounts.webhooks import signatures
+from infrastructure import outbound
+
+MAX_ENDPOINTS = 5  # of a person, and of an app
+TEST = "test"  # the type of a test event, which every endpoint gets
+MAX_WAITING_TESTS = 5
+
+
+@transaction.atomic
+def create(*, by: User, url: str, events: Sequence[str], **owner: Any) -> tuple[WebhookEndpoint, str]:
+    """Add an endpoint; return it with its secret. `owner`: `user` or `application`, locked by the caller.
+
+    Raises ValidationError, by argument: the address, the events, or there are MAX_ENDPOINTS.
+    """
+    if WebhookEndpoint.objects.filter(**owner).count() >= MAX_ENDPOINTS:
+        raise ValidationError({"url": f"There are {MAX_ENDPOINTS} webhooks already. Delete one first."})
+    endpoint = WebhookEndpoint(**owner)
+    _set(endpoint, url, events)
+    secret = signatures.new_secret()
+    endpoint.secret = signatures.encrypted(secret)
+    endpoint.save()
+    _record("webhook_added", endpoint, by, url=url, events=endpoint.events)
+    return endpoint, secret
+
+
+@transaction.atomic
+def change(*, endpoint: WebhookEndpoint, by: User, url: str, events: Sequence[str]) -> WebhookEndpoint:
+    """Change address and events; what waits goes to the new address. Raises ValidationError, by argument."""
+    endpoint = _locked(endpoint)
+    before = {"url": endpoint.url, "events": " ".join(endpoint.events)}
+    _set(endpoint, url, events)
+    endpoint.save(update_fields=["url", "events"])
+    after = {"url": endpoint.url, "events": " ".join(endpoint.events)}
+    if after != before:
+        _record("webhook_changed", endpoint, by, before=before, after=after)
+    return endpoint
+
+
+@transaction.atomic
+def pause(*, endpoint: WebhookEndpoint, by: User) -> None:
+    """Deliver nothing there until `resume`; events of that time are not kept for it. Idempotent."""
+    endpoint = _locked(endpoint)
+    if endpoint.disabled_at is None:
+        disable(endpoint, WebhookEndpoint.Disabled.OWNER)
+        _record("webhook_paused", endpoint, by)
+
+
+@transaction.atomic
+def resume(*, endpoint: WebhookEndpoint, by: User) -> None:
+    """Deliver again, whatever ended it. Idempotent."""
+    endpoint = _locked(endpoint)
+    if endpoint.disabled_at is not None:
+        endpoint.disabled_at, endpoint.disabled_by, endpoint.failing_since = None, "", None
+        endpoint.save(update_fields=["disabled_at", "disabled_by", "failing_since"])
+        _record("webhook_resumed", endpoint, by)
+
+
+def disable(endpoint: WebhookEndpoint, why: WebhookEndpoint.Disabled) -> None:
+    """Disable a locked endpoint, and give up what waits for it: the page can send it again. 2 queries."""
+    endpoint.disabled_at, endpoint.disabled_by = timezone.now(), why
+    endpoint.save(update_fields=["disabled_at", "disabled_by"])
+    WebhookDelivery.objects.waiting().filter(endpoint=endpoint).update(due_at=None, claimed_until=None)
+
+
+@transaction.atomic
+def rotate_secret(*, endpoint: WebhookEndpoint, by: User) -> str:
+    """Return a new secret, to be shown once. The one before signs beside it for KEPT_BESIDE; an older one no more."""
+    endpoint, secret = _locked(endpoint), signatures.new_secret()
+    endpoint.previous_secret, endpoint.previous_secret_until = endpoint.secret, timezone.now() + KEPT_BESIDE
+    endpoint.secret = signatures.encrypted(secret)
+    endpoint.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
+    _record("webhook_secret_rotated", endpoint, by)
+    return secret
+
+
+@transaction.atomic
+def delete(*, endpoint: WebhookEndpoint, by: User) -> None:
+    """Delete it with its deliveries. Idempotent."""
+    found = WebhookEndpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+    if found is not None:
+        _record("webhook_deleted", found, by, url=found.url)
+        found.delete()
+
+
+@transaction.atomic
+def send_test(*, endpoint: WebhookEndpoint, by: User) -> WebhookDelivery:
+    """Write a test event, signed as all others. Raises ValidationError: it is disabled, or tests wait already."""
+    endpoint = _locked(endpoint)
+    _check_enabled(endpoint)
+    if WebhookDelivery.objects.waiting().filter(endpoint=endpoint, type=TEST).count() >= MAX_WAITING_TESTS:
+        raise ValidationError("Earlier test events still wait for their delivery.")
+    return WebhookDelivery.objects.create(endpoint=endpoint, type=TEST, data={"sent_by": by.username})
+
+
+@transaction.atomic
+def replay(*, delivery: WebhookDelivery, by: User) -> None:
+    """Send a finished delivery once more, with the same id. Raises ValidationError: it waits, or it is disabled."""
+    if delivery.endpoint is None:
+        raise ValidationError("A logout is not sent again: its time is over.")
+    endpoint = _locked(delivery.endpoint)
+    _check_enabled(endpoint)
+    finished = WebhookDelivery.objects.filter(pk=delivery.pk, due_at=None)
+    if not finished.update(due_at=timezone.now(), attempts=0, delivered_at=None, claimed_until=None):
+        raise ValidationError("This delivery is waiting for its next attempt already.")
+    _record("webhook_replayed", endpoint, by, message_id=delivery.message_id)
+
+
+def of_owner(**owner: Any) -> QuerySet[WebhookEndpoint]:
+    """Return the endpoints of `user` or `application`, the oldest first."""
+    return WebhookEndpoint.objects.filter(**owner).order_by("pk")
+
+
+def _set(endpoint: WebhookEndpoint, url: str, events: Sequence[str]) -> None:
+    """Set address and events without saving. Raises ValidationError, by argument."""
+    problems: dict[str, str] = {}
+    problem = outbound.problem_of(url, allows_loopback=settings.WEBHOOKS_TO_LOOPBACK)
+    if problem is not None:
+        problems["url"] = problem
+    allowed = [event for event in EventType if event.is_of_app == (endpoint.application_id is not None)]
+    chosen = [event.value for event in allowed if event in events]
+    if not chosen or len(chosen) != len(set(events)):
+        problems["events"] = "Choose at least one of the listed events."
+    if problems:
+        raise ValidationError(problems)
+    endpoint.url, endpoint.events = url, chosen
+
+
+def _check_enabled(endpoint: WebhookEndpoint) -> None:
+    if endpoint.disabled_at is not None:
+        raise ValidationError("This webhook is paused or disabled. Resume it first.")
+
+
+def _locked(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    return WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+
+
+def _record(verb: str, endpoint: WebhookEndpoint, by: User, **data: Any) -> None:
+    """Write the event to the trail of the app or the person. It holds no secret."""
+    if endpoint.application is not None:
+        application = endpoint.application
+        audit.record(f"application:{verb}", by=by, on=application, client_id=application.client_id, **data)
+    elif endpoint.user is not None:
+        audit.record(f"user:{verb}", by=by, on=endpoint.user, **data)
