@@ -198,7 +198,7 @@ RECEIVERS = {
     "account_linked": ["lookup.documents.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.answer.privacy.note"],
     "user_deleted": [
-        "oidc_provider.applications.applications.delete_of_user",
+        "oidc_provider.applications.transfers.delete_of_user",
         "lookup.editing.profiles.lock_of_user",
         "lookup.documents.counters.withdraw",
         "imagehost.storing.files.delete_of_user",

@@ -12,8 +12,9 @@ from django.core.exceptions import ValidationError
 from accounts.models import User
 from infrastructure import text_rules
 from oidc_provider import redirects
+from oidc_provider.applications import roles
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Team
 from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 
 MAX_APPLICATIONS = 50
@@ -50,16 +51,19 @@ _CAPITALS = str.maketrans({"\u0396": "z", "\u0397": "h", "\u039c": "m", "\u039d"
 _TABLE = str.maketrans({drawn: letter for letter, many in _STAND_FOR.items() for drawn in many})
 
 
-def name_problems(name: str, owner: User) -> list[str]:
-    """Users read the name on the consent screen, so it must not look like another app's."""
+def name_problems(name: str, owner: User, team: Team | None = None) -> list[str]:
+    """Users read the name, of an app or of a team, on the consent screen, so it must not look like another app's.
+
+    Apps of the owner, and of the team, may have the same one.
+    """
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         return [f"Use 1 to {MAX_NAME_LENGTH} characters."]
     if name != name.strip():
         return ["Remove the white space around the name."]
-    return _forbidden_name(name, owner)
+    return _forbidden_name(name, owner, team)
 
 
-def _forbidden_name(name: str, owner: User) -> list[str]:
+def _forbidden_name(name: str, owner: User, team: Team | None) -> list[str]:
     kinds = {unicodedata.category(character) for character in name}
     if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or text_rules.find_filler(name):
         return ["The name contains control or invisible characters."]
@@ -73,12 +77,15 @@ def _forbidden_name(name: str, owner: User) -> list[str]:
         return [f"The name looks like that of the service itself, {settings.SITE_NAME}."]
     if "official" in folded or skeleton("official") in seen:
         return ["The word “official” is not allowed in a name."]
-    return _taken_by_verified(name, seen, owner)
+    return _taken_by_verified(name, seen, owner, team)
 
 
-def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
+def _taken_by_verified(name: str, seen: str, owner: User, team: Team | None) -> list[str]:
     """Compare with each verified app in Python, because databases cannot fold lookalikes; there are few."""
-    for known in Application.objects.filter(is_verified=True).exclude(user=owner).values_list("name", flat=True):
+    others = Application.objects.filter(is_verified=True).exclude(user=owner)
+    if team is not None:
+        others = others.exclude(team=team)
+    for known in others.values_list("name", flat=True):
         if known.casefold() == name.casefold():
             return ["A verified app has this name."]
         if seen and skeleton(known) == seen:
@@ -86,13 +93,15 @@ def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
     return []
 
 
-def scope_problems(scopes: Sequence[str], owner: User) -> list[str]:
-    """Scopes are known, each listed once, and locked ones unlocked for the owner."""
+def scope_problems(scopes: Sequence[str], owner: User, team: Team | None = None) -> list[str]:
+    """Scopes are known, each listed once, and locked ones unlocked for the owner, or for a member of the team."""
+    is_locked = [name for name in scopes if name in SCOPES and SCOPES[name].is_locked]
+    unlocked = roles.unlocked_scopes(owner, team) if is_locked else set()
     problems = [f"{name} is not a scope; choose from {', '.join(SCOPES)}." for name in scopes if name not in SCOPES]
     problems += [
-        f"{name} is locked: staff must unlock it for {owner} first."
-        for name in scopes
-        if name in SCOPES and SCOPES[name].is_locked and name not in owner.unlocked_scopes
+        f"{name} is locked: staff must unlock it for {'a member of the team' if team else owner} first."
+        for name in is_locked
+        if name not in unlocked
     ]
     problems += [f"{name} is given twice." for name in sorted({name for name in scopes if scopes.count(name) > 1})]
     if not scopes:
@@ -114,15 +123,15 @@ def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
     return problems
 
 
-def problems(*, owner: User, **values: Any) -> dict[str, list[str]]:
+def problems(*, owner: User, team: Team | None = None, **values: Any) -> dict[str, list[str]]:
     """Return the problems of `values` (name, redirect_urls, scopes and links, as far as given) by name."""
     found: dict[str, list[str]] = {}
     if "name" in values:
-        found["name"] = name_problems(values["name"], owner)
+        found["name"] = name_problems(values["name"], owner, team)
     if "redirect_urls" in values:
         found["redirect_urls"] = redirects.problems_of_all(values["redirect_urls"])
     if "scopes" in values:
-        found["scopes"] = scope_problems(values["scopes"], owner)
+        found["scopes"] = scope_problems(values["scopes"], owner, team)
     found |= link_problems({name: values[name] for name in LINKS if name in values})
     return {name: sentences for name, sentences in found.items() if sentences}
 

@@ -1,6 +1,7 @@
 """Registers, changes, suspends and deletes apps.
 
-Operations that concern scopes lock the owner's row first and the app's row second, as relocking does.
+Operations that concern scopes lock the owner's row first, then the team's and the app's, as relocking does.
+`roles.lock_teams` says the order of all locks.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
 from oidc_provider import revocation
-from oidc_provider.applications import application_rules
+from oidc_provider.applications import application_rules, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES, in_order
-from oidc_provider.models import Application, new_client_id
+from oidc_provider.models import Application, Role, Team, new_client_id
 from oidc_provider.models.applications import AppSecret
 
+MOVED = "This app was handed over to another owner in the meantime. Open its page again."
 _SECRET_COLUMNS = (
     *("client_secret", "secret_changed_at", "secret_hint", "secret_used_at"),
     *("second_secret", "second_secret_changed_at", "second_secret_hint", "second_secret_used_at", "updated"),
@@ -60,11 +63,16 @@ def register(
     _check_names(links, application_rules.LINKS)
     owner = _locked_owner(owner)
     _check_may_register(owner, client_id, by, is_counted=staging_of is None)
-    users.check_may_act_for(owner=owner, by=by)
-    _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
+    if staging_of is None:
+        users.check_may_act_for(owner=owner, by=by)
+    else:
+        roles.check(application=staging_of, by=by)
+    team = None if staging_of is None else staging_of.team
+    _check(owner, team, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
     application = Application(
         client_id=client_id or new_client_id(),
         user=owner,
+        team=team,
         name=name,
         redirect_uris=" ".join(redirect_urls),
         registered_scopes=in_order(scopes),
@@ -81,8 +89,8 @@ def register(
 def change_redirect_urls(*, application: Application, redirect_urls: Sequence[str], by: User | None) -> Application:
     """Replace the redirect URLs. ValidationError({"redirect_urls": ...})."""
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
-    _check(application.user, redirect_urls=redirect_urls)
+    roles.check(application=application, by=by)
+    _check(application.user, application.team, redirect_urls=redirect_urls)
     before = application.redirect_urls
     if list(redirect_urls) != before:
         application.redirect_uris = " ".join(redirect_urls)
@@ -94,10 +102,9 @@ def change_redirect_urls(*, application: Application, redirect_urls: Sequence[st
 @transaction.atomic
 def change_scopes(*, application: Application, scopes: Sequence[str], by: User | None) -> Application:
     """Replace the registered scopes. ValidationError({"scopes": ...}): unknown, or locked for the owner."""
-    owner = _locked_owner(application.user)
-    application = _locked(application)
-    users.check_may_act_for(owner=owner, by=by)
-    _check(owner, scopes=scopes)
+    application = hold(application)
+    roles.check(application=application, by=by)
+    _check(application.user, application.team, scopes=scopes)
     before = application.registered_scopes
     after = in_order(scopes)
     if after != before:
@@ -115,9 +122,9 @@ def change_details(*, application: Application, by: User | None, **values: str) 
     """
     _check_names(values, ("name", *application_rules.LINKS))
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
+    roles.check(application=application, by=by)
     changed = {name: value for name, value in values.items() if getattr(application, name) != value}
-    _check(application.user, **changed)
+    _check(application.user, application.team, **changed)
     if not changed:
         return application
     before = {name: getattr(application, name) for name in changed}
@@ -132,7 +139,7 @@ def change_details(*, application: Application, by: User | None, **values: str) 
 def reset_secret(*, application: Application, by: User | None, reason: str = "") -> str:
     """Replace all secrets at once and return the new one: show it once."""
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
+    roles.check(application=application, by=by)
     secret = application.set_new_secret(timezone.now())
     application.save(update_fields=_SECRET_COLUMNS)
     _record("secret_reset", application, by, reason)
@@ -146,7 +153,7 @@ def add_secret(*, application: Application, by: User | None) -> str:
     Raises ValidationError where the app has two.
     """
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
+    roles.check(application=application, by=by)
     if len(application.secrets) > 1:
         raise ValidationError("An app has two secrets at most. Remove one first.", code="too_many")
     secret = application.set_second_secret(timezone.now())
@@ -162,7 +169,7 @@ def remove_secret(*, application: Application, changed_at: datetime | None, by: 
     Raises ValidationError where the app has no such secret (None has none), or no other one.
     """
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
+    roles.check(application=application, by=by)
     known = application.secrets
     removed = next((secret for secret in known if secret.changed_at == changed_at), None)
     if removed is None:
@@ -182,7 +189,7 @@ def remove_secret(*, application: Application, changed_at: datetime | None, by: 
 def revoke_tokens(*, application: Application, by: User | None, reason: str = "") -> Application:
     """Delete every code and token of the app; approvals are kept."""
     application = _locked(application)
-    users.check_may_act_for(owner=application.user, by=by)
+    roles.check(application=application, by=by)
     revocation.delete_of_application(application)
     _record("tokens_revoked", application, by, reason)
     return application
@@ -251,15 +258,19 @@ def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
 
 @transaction.atomic
 def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
-    """Lock a scope again for the owner, and remove it from each of the owner's apps."""
+    """Lock a scope again for the owner. Remove it from the owner's apps, and from those of the owner's teams where no
+    other member has it unlocked."""
     _check_locked_scope(scope)
     owner = _locked_owner(owner)
     if scope not in owner.unlocked_scopes:
         return owner
     owner.unlocked_scopes = [kept for kept in owner.unlocked_scopes if kept != scope]
     owner.save(update_fields=["unlocked_scopes"])
+    teams = roles.lock_teams(owner.team_memberships.values_list("team", flat=True))
+    still_unlocked = {key for key, team in teams.items() if scope in roles.unlocked_in(team)}
+    held = Application.objects.filter(Q(team=None, user=owner) | Q(team__in=set(teams) - still_unlocked))
     client_ids = []
-    for application in Application.objects.select_for_update(no_key=True).filter(user=owner).order_by("pk"):
+    for application in held.select_for_update(no_key=True).order_by("pk"):
         if scope in application.registered_scopes:
             application.registered_scopes = [kept for kept in application.registered_scopes if kept != scope]
             application.save(update_fields=["registered_scopes", "updated"])
@@ -270,8 +281,9 @@ def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
 
 @transaction.atomic
 def delete(*, application: Application, by: User | None, reason: str = "") -> None:
-    """Delete the app with its approvals and tokens, and before it its staging app."""
+    """Delete the app with its approvals and tokens, and before it its staging app. PermissionDenied: not its owner."""
     application = _locked(application)
+    roles.check(application=application, by=by, role=Role.OWNER)
     for staging in Application.objects.filter(staging_of=application):
         delete(application=staging, by=by, reason=reason)
     _record("deleted", application, by, reason)
@@ -280,19 +292,18 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
     Application.objects.select_for_update().get(pk=application.pk).delete()
 
 
-def delete_of_user(user: User) -> None:
-    """Before an account is deleted, delete its apps, and its codes and tokens of all apps."""
-    for application in user.applications.filter(staging_of=None).order_by("pk"):
-        delete(application=application, by=None, reason="The owner's account was deleted.")
-    revocation.delete_of_user(user)
-
-
 def hold(application: Application) -> Application:
-    """Return the app and its owner as they are now, locked until the end of the caller's transaction."""
+    """Return the app, its owner and its team as they are now, locked until the end of the caller's transaction.
+
+    Raises ValidationError: the app has got another owner or team since it was read.
+    """
     owner = _locked_owner(application.user)
-    application = _locked(application)
-    application.user = owner
-    return application
+    roles.lock_teams([application.team_id])
+    locked = _locked(application)
+    if (locked.user_id, locked.team_id) != (application.user_id, application.team_id):
+        raise ValidationError(MOVED, code="changed")
+    locked.user = owner
+    return locked
 
 
 def _locked(application: Application) -> Application:
@@ -301,15 +312,15 @@ def _locked(application: Application) -> Application:
     `no_key` lets a concurrent refresh insert its tokens, which refer to the app; else both would deadlock.
     """
     locked = Application.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("user", "staging_of").get(pk=application.pk)
+    return locked.select_related("user", "team", "staging_of").get(pk=application.pk)
 
 
 def _locked_owner(owner: User) -> User:
     return User.objects.select_for_update(no_key=True).get(pk=owner.pk)
 
 
-def _check(owner: User, **values: Any) -> None:
-    problems = application_rules.problems(owner=owner, **values)
+def _check(owner: User, team: Team | None, **values: Any) -> None:
+    problems = application_rules.problems(owner=owner, team=team, **values)
     if problems:
         raise ValidationError(problems)
 

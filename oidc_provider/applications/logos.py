@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from accounts import audit
 from accounts.models import User
-from oidc_provider.applications import applications
+from oidc_provider.applications import applications, roles
 from oidc_provider.models import Application, ApplicationLogo
 
 MAX_BYTES = 1024 * 1024
@@ -43,6 +43,7 @@ def data_url(png: bytes) -> str:
 @transaction.atomic
 def change(*, application: Application, png: bytes, by: User | None) -> ApplicationLogo:
     """Set the logo, which `encode` made. The app loses `is_verified`: staff have not seen the logo."""
+    roles.check(application=application, by=by)
     logo, _ = ApplicationLogo.objects.update_or_create(
         application=application, defaults={"png": png, "updated_at": timezone.now()}
     )
@@ -54,6 +55,7 @@ def change(*, application: Application, png: bytes, by: User | None) -> Applicat
 @transaction.atomic
 def remove(*, application: Application, by: User | None) -> None:
     """Remove the logo; pages show the app's initials."""
+    roles.check(application=application, by=by)
     deleted, _ = ApplicationLogo.objects.filter(application=application).delete()
     if deleted:
         audit.record("application:logo_removed", by=by, on=application, client_id=application.client_id)

@@ -19,9 +19,11 @@ from oidc_provider.models.sign_in import (
     RefreshToken,
     SigningKey,
 )
+from oidc_provider.models.teams import INVITATIONS_LAST, Invitation, Role, Team, TeamMember
 
 __all__ = [
     "COUNTS_KEPT",
+    "INVITATIONS_LAST",
     "KINDS_OF_ENDPOINTS",
     "OK",
     "AccessToken",
@@ -30,12 +32,16 @@ __all__ = [
     "Approval",
     "Grant",
     "IDToken",
+    "Invitation",
     "LastUse",
     "PendingRequest",
     "RefreshToken",
     "RequestKind",
     "RequestRecord",
+    "Role",
     "SigningKey",
+    "Team",
+    "TeamMember",
     "UsageCount",
     "new_client_id",
 ]

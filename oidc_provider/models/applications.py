@@ -15,6 +15,7 @@ from oauth2_provider.models import AbstractApplication, ClientSecretField
 
 from infrastructure.hashing import SecretHasher, new_secret
 from oidc_provider import redirects
+from oidc_provider.models.teams import Team
 
 if TYPE_CHECKING:
     from jwcrypto.jwk import JWK
@@ -49,6 +50,7 @@ def matching_secret(secret: str, stored: tuple[str, ...]) -> str | None:
 class Application(AbstractApplication):
     """An app that its owner (`user`) registered: a confidential client, authorization code with S256.
 
+    `user` is the owner of record. An app may belong to a `team`, of which `user` is an owner then.
     `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`. A second
     secret is accepted beside the first while the app changes from one to the other; `secrets` has both.
     `staging_of`: the live app that this one is the staging app of.
@@ -78,6 +80,9 @@ class Application(AbstractApplication):
     terms_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     support_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
 
+    team = models.ForeignKey(
+        Team, on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="applications"
+    )
     staging_of = models.OneToOneField(
         "self", on_delete=models.CASCADE, null=True, blank=True, editable=False, related_name="staging"
     )

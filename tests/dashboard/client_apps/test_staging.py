@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.models import AuditEvent, User
 from dashboard.client_apps import redirect_editor
-from oidc_provider.applications import application_rules, applications, logos, staging
+from oidc_provider.applications import application_rules, applications, logos, staging, transfers
 from oidc_provider.models import Application
 from tests.dashboard.profile.editor import picture
 from tests.factories.accounts import UserFactory
@@ -188,7 +188,7 @@ def test_a_staging_app_is_not_restored_while_its_live_app_is_being_suspended(
 
 
 def test_an_account_is_deleted_with_both(app: Application, user: User, staged: Application) -> None:
-    applications.delete_of_user(user)
+    transfers.delete_of_user(user)
     assert not Application.objects.exists()
 
 
