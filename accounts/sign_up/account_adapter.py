@@ -20,7 +20,7 @@ from prometheus_client import Counter
 
 from accounts import mail
 from accounts.credentials import end_access, find_user, note_failure, remove_lost_passkeys
-from accounts.models.names import validate_available
+from accounts.models.names import NAME_RULE, validate_available
 from accounts.models.users import username_validator
 from accounts.sign_up import address_change, known_devices, new_browsers, passwords, waiting_apps
 from infrastructure.requests import request_context
@@ -184,6 +184,12 @@ class SignupView(StockSignupView):
 
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "by_passkey": self.by_passkey}
+
+    def get_form(self, form_class: Any = None) -> Any:
+        """Return the form, which says what a username may hold before one is refused."""
+        form = super().get_form(form_class)
+        form.fields["username"].help_text = f"{NAME_RULE}. It is the address of your page."
+        return form
 
     def form_valid(self, form: Any) -> HttpResponse:
         cleaned, is_known = form.cleaned_data, form.account_already_exists

@@ -88,6 +88,12 @@ def test_a_sign_up_that_breaks_a_rule_says_which(changes: dict[str, str], messag
     assert User.objects.count() == 1
 
 
+@pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/signup/passkey/"])
+def test_the_form_says_what_a_username_may_hold_before_one_is_refused(path: str) -> None:
+    page = Client().get(path).content.decode()
+    assert "1 to 32 letters, digits, dots, hyphens or underscores. It is the address of your page." in page
+
+
 @pytest.mark.django_db
 def test_a_sign_up_with_a_known_address_looks_like_any_other_and_mails_its_owner(
     mailoutbox: list[EmailMessage],
