@@ -55,7 +55,7 @@ _NOT_PUBLIC_6 = [
 _LOOPBACK = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
 _LOCALHOST = ["127.0.0.1", "::1"]  # what the name stands for, without asking a name server (RFC 6761 §6.3)
 
-_PRINTABLE = re.compile(r"[\x21-\x5b\x5d-\x7e]+\Z")
+_PRINTABLE = re.compile(r"[\x21-\x5b\x5d-\x7e]*\Z")
 _START = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]+)", re.IGNORECASE)
 _NAME = re.compile(r"(?=.{1,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _NUMBER = re.compile(r"([0-9]+|0x[0-9a-f]*)\Z")  # a last label that resolvers read as a part of an IPv4 address
@@ -249,13 +249,18 @@ class _Lookups:
 
     def _run(self, key: tuple[Lookup, str, int], future: Future[Sequence[str]]) -> None:
         lookup, host, port = key
+        addresses: Sequence[str] = []
+        problem: Exception | None = None
         try:
-            future.set_result(lookup(host, port))
+            addresses = lookup(host, port)
         except Exception as error:  # it is raised where the answer is awaited
-            future.set_exception(error)
-        finally:
-            with self._lock:
-                del self._running[key]
+            problem = error
+        with self._lock:
+            del self._running[key]  # before the answer is there: whoever comes later asks again
+        if problem is None:
+            future.set_result(addresses)
+        else:
+            future.set_exception(problem)
 
 
 _lookups = _Lookups()
@@ -365,8 +370,10 @@ def _exchanged(wire: _Wire, target: _Target, body: bytes, headers: Mapping[str, 
         "Accept-Encoding": "identity",
         "Connection": "close",
     }
+    own_names = {name.lower() for name in ours}
+    others = {name: value for name, value in headers.items() if name.lower() not in own_names}
     try:
-        client.request("POST", target.path, body=body, headers={**headers, **ours})
+        client.request("POST", target.path, body=body, headers={**ours, **others})
         with client.getresponse() as response:
             lower = {name.lower(): value for name, value in response.getheaders()}
             return Answer(response.status, _body_of(response), 0.0, lower)
