@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard import versions
+from dashboard import trail, versions
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
@@ -85,22 +84,13 @@ def entries_of(events: Iterable[AuditEvent], reader: User) -> list[Entry]:
         Entry(
             event.created_at,
             _TITLES.get(event.verb, event.verb.partition(":")[2].replace("_", " ").capitalize()),
-            actor_of(event, reader),
+            trail.actor_of(event, reader),
             event.reason,
             event.address if event.actor_id == reader.pk else "",
             _changes(event),
         )
         for event in events
     ]
-
-
-def actor_of(event: AuditEvent, reader: User) -> str:
-    """Return the name of the actor for `reader`. Members of staff stay unnamed."""
-    if event.actor_id == reader.pk:
-        return "you"
-    if event.actor_kind == AuditEvent.ActorKind.STAFF:
-        return f"the staff of {settings.SITE_NAME}"
-    return event.actor_name or "the system"
 
 
 def _changes(event: AuditEvent) -> list[Change]:
@@ -196,7 +186,7 @@ def _facts(secret: AppSecret, events: Iterable[AuditEvent], reader: User, now: d
         version=versions.of(secret.changed_at),
         hint=secret.hint,
         set_at=secret.changed_at,
-        set_by=actor_of(event, reader) if event else "",
+        set_by=trail.actor_of(event, reader) if event else "",
         last_used_at=secret.used_at,
         is_unused=secret.used_at is None and age >= _A_DAY,
         is_remembered=age < COUNTS_KEPT,
