@@ -35,10 +35,11 @@ _HEADER = re.compile(
 _CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|\b(bot)\s+[\w-]+\.[\w-]+\.[\w-]+")
 _URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z0-9]://[^\s/:@\"']{0,200}):[^\s/\"']+@")
 
-# The last part of such a path is a secret: it deletes a file, confirms an address, sets a password, answers a sign-in.
+# The last part of such a path is a secret: it deletes a file, confirms an address, sets a password, answers a sign-in,
+# or opens an invitation.
 _LINK = re.compile(
     r"(/files/[^/\s]+/delete/|/accounts/confirm-email/|/accounts/password/reset/key/|/consent/|"
-    r"/3rdparty/scrobbler/callback/|/accounts/new-browser/)(?!done/)[^\s\"'?&/,;)]+"
+    r"/3rdparty/scrobbler/callback/|/accounts/new-browser/|/dashboard/teams/join/)(?!done/)[^\s\"'?&/,;)]+"
 )
 # What is a secret under any name: our API keys, whose first part is public, and signed tokens.
 _API_KEY = re.compile(r"\b(ik_[A-Za-z0-9]+_)[A-Za-z0-9]+")
