@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 
 from accounts import mail
 from accounts.models import User
+from infrastructure.limits import LimitsUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +25,19 @@ def send_after_commit(*, to: User, subject: str, template: str, context: dict[st
         return
     names = {"user": to, "site_name": settings.SITE_NAME, "base_url": mail.ours(settings.BASE_URL)}
     text = render_to_string(template, {**names, **context})
-    transaction.on_commit(lambda: _send(to.email, f"{settings.SITE_NAME}: {subject}", text))
+    transaction.on_commit(lambda: _send(to.email, f"{settings.SITE_NAME}: {subject}", text, is_notice=True))
 
 
-def _send(address: str, subject: str, text: str) -> None:
+def send_to_address_after_commit(*, address: str, subject: str, template: str, context: dict[str, Any]) -> None:
+    """Send an email to an address that need not be of a user. It is no notice: many users can cause it for one address.
+    `template` gets `context` with `site_name` and `base_url`."""
+    names = {"site_name": settings.SITE_NAME, "base_url": mail.ours(settings.BASE_URL)}
+    text = render_to_string(template, {**names, **context})
+    transaction.on_commit(lambda: _send(address, f"{settings.SITE_NAME}: {subject}", text, is_notice=False))
+
+
+def _send(address: str, subject: str, text: str, *, is_notice: bool) -> None:
     try:
-        mail.send(EmailMessage(subject, text, to=[address]), is_notice=True)
-    except (smtplib.SMTPException, OSError):  # the pages show the same
+        mail.send(EmailMessage(subject, text, to=[address]), is_notice=is_notice)
+    except (smtplib.SMTPException, OSError, LimitsUnavailable):  # the pages show the same
         logger.exception("An email could not be sent.")

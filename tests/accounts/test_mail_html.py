@@ -48,6 +48,24 @@ LETTERS: dict[str, dict[str, Any]] = {
         )
     },
     "appeal_refused": {"decision": DECISION, "kind": "file"},
+    "app_offered": {
+        "application": HOSTILE,
+        "sender": HOSTILE,
+        "email": "b@c.example",
+        "token": "abc",
+        "expires_at": AT,
+    },
+    "app_taken_over": {
+        "application": SimpleNamespace(name=HOSTILE, client_id="abc"),
+        "by": SimpleNamespace(username="B"),
+    },
+    "app_transferred": {
+        "application": SimpleNamespace(name=HOSTILE, client_id="abc"),
+        "by": SimpleNamespace(pk=0, username="Bob"),
+        "before": HOSTILE,
+        "after": f"the team {HOSTILE}",
+        "is_reader": True,
+    },
     "deletion_asked": {"deletion": SimpleNamespace(due_at=AT)},
     "deletion_stopped": {},
     "key_ends": {"key": KEY},
@@ -66,6 +84,17 @@ LETTERS: dict[str, dict[str, Any]] = {
     },
     "secret_reset": {"application": SimpleNamespace(name=HOSTILE, client_id="abc"), "by": SimpleNamespace(pk=0)},
     "staff_notice": {"notice": SimpleNamespace(kind="HIDDEN", text=HOSTILE)},
+    "team_invited": {
+        "team": HOSTILE,
+        "sender": HOSTILE,
+        "role": "viewer",
+        "email": "b@c.example",
+        "token": "abc",
+        "expires_at": AT,
+    },
+    "team_joined": {"team": SimpleNamespace(pk=1), "member": HOSTILE, "role": "viewer"},
+    "team_owner": {"team": SimpleNamespace(pk=1), "by": HOSTILE},
+    "team_removed": {"team": HOSTILE, "by": HOSTILE},
     "taken_down": {"decision": DECISION, "kind": "file", "max_appeal": 1000},
 }
 
