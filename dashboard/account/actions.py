@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts import deletions, notifications, users
 from accounts.models import AccountDeletion, Name, User
 from accounts.models.names import NameKind
+from dashboard import handovers
 from lookup.editing import aliases, profiles
+from oidc_provider.models import Application, Team
 
 
 @transaction.atomic
@@ -38,8 +42,20 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
 
 
 @transaction.atomic
-def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
-    """Request the deletion as `deletions.ask`, and send an email on how to stop it."""
+def ask_for_deletion(
+    *,
+    user: User,
+    by: User,
+    heirs: Iterable[tuple[Team, User]] = (),
+    takers: Iterable[tuple[Application, Team]] = (),
+) -> AccountDeletion:
+    """Request the deletion as `deletions.ask`, and send an email on how to stop it. Before it, at once, make members
+    owners (`heirs`) and move apps to teams (`takers`). Raises as `teams.take_over` and `transfers.transfer`; then
+    nothing happens."""
+    for team, member in heirs:
+        handovers.make_owner(team=team, user=member, by=by)
+    for application, team in takers:
+        handovers.transfer(application=application, team=team, by=by)
     deletion = deletions.ask(user=user, by=by)
     notifications.send_after_commit(
         to=user,

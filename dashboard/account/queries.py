@@ -22,7 +22,8 @@ from imagehost.models import FileDay
 from infrastructure.databases.statements import Statement
 from lookup.serializers.fields import iso
 from lookup.transfer import exporting
-from oidc_provider.models import LastUse, RequestRecord
+from oidc_provider.applications.transfers import Estate
+from oidc_provider.models import LastUse, RequestRecord, Role, Team
 
 FEW_CODES = 3
 
@@ -107,6 +108,13 @@ def overview_of(user: User, now: datetime) -> Overview:
         linked_accounts=list(user.linked_accounts.order_by("kind")),
         connected_apps=user.approvals.count(),
     )
+
+
+def teams_for(user: User, estate: Estate) -> list[Team]:
+    """Return the teams that can take apps of the user: those that have, or can get, another owner. 1 query."""
+    lonely = [held.team.pk for held in estate.teams if not held.heirs]
+    owned = user.team_memberships.filter(role=Role.OWNER).exclude(team__in=lonely).select_related("team")
+    return [member.team for member in owned.order_by("team__name", "team")]
 
 
 BATCH = 500

@@ -23,6 +23,7 @@ from dashboard.account import actions as account_actions
 from dashboard.account import queries as account_queries
 from dashboard.account.forms import DeletionForm
 from dashboard.account.queries import Mail, Security
+from oidc_provider.applications.transfers import Estate
 from oidc_provider.models import LastUse
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
@@ -200,7 +201,8 @@ def test_the_user_gets_a_letter_about_each_change_and_about_nothing_else(
 
 @pytest.mark.parametrize("typed", ["", "ada", "Grace"])
 def test_only_the_exact_username_deletes_the_account(typed: str) -> None:
-    assert not DeletionForm({"username": typed}, user=User(username="Ada")).is_valid()
+    form = DeletionForm({"username": typed}, user=User(username="Ada"), estate=Estate([], []), owned=[])
+    assert not form.is_valid()
 
 
 def test_an_old_login_is_asked_for_the_password_before_the_deletion(user: User) -> None:
