@@ -22,7 +22,7 @@ from accounts import second_factor
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from dashboard.models import AccessRequest
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Team, TeamMember
 
 P = ParamSpec("P")
 form_page = require_http_methods(["GET", "HEAD", "POST"])
@@ -85,6 +85,16 @@ def application_of(request: SignedInRequest, client_id: str) -> Application:
     """Return the user's app, with its logo row but without the picture. 1 query."""
     held = request.user.applications.select_related("user", "logo").defer("logo__png")
     return get_object_or_404(held, client_id=client_id)
+
+
+def membership_of(request: SignedInRequest, team_id: int) -> TeamMember:
+    """Return the user's membership of the team, with the team. 1 query."""
+    return get_object_or_404(request.user.team_memberships.select_related("team", "user"), team=team_id)
+
+
+def member_of(team: Team, member_id: int) -> TeamMember:
+    """Return a member of the team, with the user. 1 query."""
+    return get_object_or_404(team.members.select_related("team", "user"), pk=member_id)
 
 
 def key_of(request: SignedInRequest, prefix: str) -> ApiKey:

@@ -7,6 +7,7 @@ from django.urls import include, path
 from dashboard import home
 from dashboard.profile import uploaded
 from dashboard.profile import urls as profile_urls  # registers `row_id`
+from dashboard.teams import transfer_views
 
 urlpatterns = [
     path("uploads/<path:path>/card.png", uploaded.card),
@@ -14,6 +15,9 @@ urlpatterns = [
     path("dashboard/", home.home, name="dashboard"),
     path("dashboard/notices/<int:pk>/dismiss/", home.dismiss_notice, name="dismiss_notice"),
     path("dashboard/apps/", include("dashboard.client_apps.urls")),
+    path("dashboard/apps/<str:client_id>/transfer/", transfer_views.transfer, name="application_transfer"),
+    path("dashboard/apps/<str:client_id>/transfer/withdraw/", transfer_views.withdraw_offer, name="withdraw_offer"),
+    path("dashboard/teams/", include("dashboard.teams.urls")),
     path("dashboard/api-keys/", include("dashboard.api_keys.urls")),
     path("dashboard/imagehost/", include("dashboard.imagehost.urls")),
     path("dashboard/profile/", include(profile_urls)),

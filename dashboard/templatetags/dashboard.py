@@ -22,6 +22,7 @@ from dashboard import (
     navigation,
     profile,
     staff,
+    teams,
 )
 from dashboard.account import queries as account_queries
 from dashboard.client_apps import error_guide
@@ -38,7 +39,7 @@ register.simple_tag(account_queries.deletion_of)
 
 MENU: dict[str, tuple[Entry, ...]] = {
     "": (*home.NAVIGATION, *profile.NAVIGATION, *imagehost.NAVIGATION),
-    "Developers": (*client_apps.NAVIGATION, *api_keys.NAVIGATION, *documentation.NAVIGATION),
+    "Developers": (*client_apps.NAVIGATION, *teams.NAVIGATION, *api_keys.NAVIGATION, *documentation.NAVIGATION),
     "Account": account.NAVIGATION,
 }
 
@@ -63,6 +64,13 @@ def app_tabs(context: dict[str, Any]) -> list[Link]:
     """Return links to the pages of `application`."""
     client_id = context["application"].client_id
     return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in client_apps.TABS]
+
+
+@register.simple_tag(takes_context=True)
+def team_tabs(context: dict[str, Any]) -> list[Link]:
+    """Return links to the pages of `team`."""
+    team_id = str(context["team"].pk)
+    return [navigation.link(entry, context["request"].path, team_id=team_id) for entry in teams.TABS]
 
 
 @register.simple_tag(takes_context=True)
