@@ -18,6 +18,7 @@ from accounts.models import JobRun
 # In the order in which jobs that are due together run.
 SCHEDULE: dict[str, timedelta] = {
     "make_previews": timedelta(minutes=1),  # what the workers of `run_jobs` left
+    "deliver_webhooks": timedelta(minutes=1),  # where no worker of `run_jobs` does
     "fold_visits": timedelta(seconds=10),
     "unlock_badges": timedelta(minutes=5),  # views unlock them
     "rank_leaderboards": timedelta(minutes=5),  # badges are counted there

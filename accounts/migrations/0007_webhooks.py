@@ -79,6 +79,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='webhookdelivery',
+            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['endpoint', 'due_at'], name='webhook_delivery_next'),
+        ),
+        migrations.AddIndex(
+            model_name='webhookdelivery',
+            index=models.Index(condition=models.Q(('claimed_until__isnull', False)), fields=['endpoint', 'client_id'], name='webhook_delivery_claimed'),
+        ),
+        migrations.AddIndex(
+            model_name='webhookdelivery',
             index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['endpoint', 'subject', 'id'], name='webhook_delivery_in_order'),
         ),
         migrations.AddIndex(

@@ -114,8 +114,8 @@ class WebhookDelivery(models.Model):
 
     `message_id` is the same in every attempt. A logout has `client_id` and no endpoint; it goes to that app's address
     for back-channel logout. `subject`: the id of the person whom it is about, or empty. `due_at`: when the next attempt
-    may begin; None once it is delivered or given up. `claimed_until`: a worker has it until then. `attempts` and the
-    columns that begin with `last_`: of the attempts so far.
+    may begin; None once it is delivered or given up. `claimed_until`: a worker has it until then; a claim sets
+    `due_at` to its end, too. `attempts` and the columns that begin with `last_`: of the attempts so far.
     """
 
     message_id = models.CharField(max_length=40, unique=True, default=new_message_id, editable=False)
@@ -150,6 +150,14 @@ class WebhookDelivery(models.Model):
         ]
         indexes = [
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="webhook_delivery_due"),
+            models.Index(
+                fields=["endpoint", "due_at"], condition=Q(due_at__isnull=False), name="webhook_delivery_next"
+            ),
+            models.Index(
+                fields=["endpoint", "client_id"],
+                condition=Q(claimed_until__isnull=False),
+                name="webhook_delivery_claimed",
+            ),
             models.Index(
                 fields=["endpoint", "subject", "id"],
                 condition=Q(due_at__isnull=False),

@@ -48,7 +48,9 @@ def change(*, endpoint: WebhookEndpoint, by: User, url: str, events: Sequence[st
     endpoint = _locked(endpoint)
     before = {"url": endpoint.url, "events": " ".join(endpoint.events)}
     _set(endpoint, url, events)
-    endpoint.save(update_fields=["url", "events"])
+    if endpoint.url != before["url"]:  # how the earlier address answered says nothing of this one
+        endpoint.failing_since, endpoint.is_slow = None, False
+    endpoint.save(update_fields=["url", "events", "failing_since", "is_slow"])
     after = {"url": endpoint.url, "events": " ".join(endpoint.events)}
     if after != before:
         _record("webhook_changed", endpoint, by, before=before, after=after)
@@ -79,6 +81,12 @@ def disable(endpoint: WebhookEndpoint, why: WebhookEndpoint.Disabled) -> None:
     endpoint.disabled_at, endpoint.disabled_by = timezone.now(), why
     endpoint.save(update_fields=["disabled_at", "disabled_by"])
     WebhookDelivery.objects.waiting().filter(endpoint=endpoint).update(due_at=None, claimed_until=None)
+
+
+def disable_for(endpoint: WebhookEndpoint, why: WebhookEndpoint.Disabled) -> None:
+    """Disable a locked endpoint because of how its receiver answers. 3 queries, and 1 for its owner."""
+    disable(endpoint, why)
+    _record("webhook_disabled", endpoint, None, url=endpoint.url, why=why.value)
 
 
 @transaction.atomic
@@ -153,7 +161,7 @@ def _locked(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
 
 
-def _record(verb: str, endpoint: WebhookEndpoint, by: User, **data: Any) -> None:
+def _record(verb: str, endpoint: WebhookEndpoint, by: User | None, **data: Any) -> None:
     """Write the event to the trail of the app or the person. It holds no secret."""
     if endpoint.application is not None:
         application = endpoint.application

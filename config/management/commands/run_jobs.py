@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from accounts.jobs import let_go_of_connections
+from accounts.webhooks import delivering
 from config import jobs
 from config.jobs import Job
 from config.observability import tracing
@@ -25,7 +26,7 @@ from infrastructure.signal_waiter import SignalWaiter
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 PATIENCE = 3.0  # seconds that a job may go on after the signal
-PATIENCE_FOR_PREVIEW = 1.0  # seconds after that
+PATIENCE_FOR_THREADS = 1.0  # seconds after that, for previews and deliveries
 LONGEST_SLEEP = 60.0  # a clock may be set, a row may be changed
 SHORTEST_SLEEP = 0.2
 AFTER_DATABASE_ERROR = 10.0
@@ -43,9 +44,9 @@ class Abandoned(KeyboardInterrupt):
 
 class Command(BaseCommand):
     help = (
-        "Run the periodic jobs when they are due, one after the other, until SIGTERM or Ctrl-C, and make previews of "
-        "uploads meanwhile. Several of these may run at once, on several hosts: they share the work. Each job is a "
-        "command too, for those who would rather use cron."
+        "Run the periodic jobs when they are due, one after the other, until SIGTERM or Ctrl-C, and meanwhile make "
+        "previews of uploads and deliver webhooks. Several of these may run at once, on several hosts: they share the "
+        "work. Each job is a command too, for those who would rather use cron."
     )
 
     requires_system_checks = [jobs.TAG]  # the rest are for the deploy: here they would double the time of a start
@@ -60,6 +61,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--previews", type=int, default=2, metavar="N", help="how many threads make previews (default: 2)"
         )
+        parser.add_argument(
+            "--deliveries",
+            type=int,
+            default=delivering.PLACES,
+            metavar="N",
+            help=f"how many webhooks may be under way at once (default: {delivering.PLACES}); 0: none",
+        )
         parser.add_argument("--parent", type=int, metavar="PID", help="end when this parent process does")
 
     def handle(self, *args: Any, once: bool, list: bool, parent: int | None, **options: Any) -> None:
@@ -73,7 +81,7 @@ class Command(BaseCommand):
                     if failed := self._run_due():
                         raise CommandError(f"Failed: {', '.join(failed)}.")
                 else:
-                    with metrics_server.running(), self._preview_threads(options["previews"]):
+                    with metrics_server.running(), self._threads(options["previews"], options["deliveries"]):
                         self._run_until_asked(waiter, parent)
             except Abandoned:
                 message = "Stopped in the middle of a job, which is left for its next turn."
@@ -91,16 +99,20 @@ class Command(BaseCommand):
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
 
     @contextlib.contextmanager
-    def _preview_threads(self, count: int) -> Iterator[None]:
-        """Run threads that make previews; at the end they give back what they have claimed."""
-        workers = [previews.Worker(is_asked_to_end=lambda: self._is_asked_to_end) for _ in range(count)]
+    def _threads(self, previewers: int, deliveries: int) -> Iterator[None]:
+        """Run the threads that make previews and deliver; at the end they give back what they have claimed."""
+        workers: list[previews.Worker | delivering.Worker] = [
+            previews.Worker(is_asked_to_end=lambda: self._is_asked_to_end) for _ in range(previewers)
+        ]
+        if deliveries > 0:
+            workers.append(delivering.Worker(places=deliveries, is_asked_to_end=lambda: self._is_asked_to_end))
         for worker in workers:
             worker.start()
         try:
             yield
         finally:
             self._is_asked_to_end = True
-            give_up_at = time.monotonic() + PATIENCE_FOR_PREVIEW
+            give_up_at = time.monotonic() + PATIENCE_FOR_THREADS
             for worker in workers:
                 worker.end(max(give_up_at - time.monotonic(), 0))
 
