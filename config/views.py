@@ -83,7 +83,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _failure(request, 403, "errors.forbidden", "403.html")
+    return _failure(request, 403, "errors.forbidden", "403.html", {"explanation": str(exception or "")})
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

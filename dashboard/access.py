@@ -22,7 +22,8 @@ from accounts import second_factor
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from dashboard.models import AccessRequest
-from oidc_provider.models import Application, Team, TeamMember
+from oidc_provider.applications import roles
+from oidc_provider.models import Application, Role, Team, TeamMember
 
 P = ParamSpec("P")
 form_page = require_http_methods(["GET", "HEAD", "POST"])
@@ -81,10 +82,16 @@ def to_second_factor(request: SignedInRequest) -> HttpResponseBase | None:
     return redirect(url)
 
 
-def application_of(request: SignedInRequest, client_id: str) -> Application:
-    """Return the user's app, with its logo row but without the picture. 1 query."""
-    held = request.user.applications.select_related("user", "logo").defer("logo__png")
-    return get_object_or_404(held, client_id=client_id)
+def application_of(request: SignedInRequest, client_id: str, role: Role) -> Application:
+    """Return an app of the user or of one of their teams, with its logo row but without the picture. 1 query.
+
+    403 with a sentence where the user's role is too low, 404 for all who are no members.
+    """
+    held = roles.readable_by(request.user).select_related("user", "team", "logo").defer("logo__png")
+    application = get_object_or_404(held, client_id=client_id)
+    if not roles.allows(application, role):
+        raise PermissionDenied(roles.TOO_LOW[role])
+    return application
 
 
 def membership_of(request: SignedInRequest, team_id: int) -> TeamMember:

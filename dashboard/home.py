@@ -23,6 +23,7 @@ from dashboard.api_keys import queries as keys_queries
 from dashboard.models import AccessRequest
 from dashboard.navigation import Entry
 from infrastructure.databases.statements import Statement
+from oidc_provider.applications import roles
 from oidc_provider.models import OK, Application
 
 NAVIGATION = (Entry("dashboard", "Overview", below=None),)
@@ -39,12 +40,18 @@ _FIGURES = Statement(
         p.avatar_id IS NOT NULL, COALESCE(p.description, '') <> '',
         EXISTS (SELECT 1 FROM lookup_link l WHERE l.profile_id = p.id),
         EXISTS (SELECT 1 FROM accounts_linkedaccount l WHERE l.user_id = u.id AND l.kind = 'CHAT'),
-        (SELECT COUNT(*) FROM oidc_provider_application a WHERE a.user_id = u.id),
+        (SELECT COUNT(*) FROM oidc_provider_application a WHERE a.user_id = u.id AND a.team_id IS NULL)
+            + (SELECT COUNT(*) FROM oidc_provider_application a
+                JOIN oidc_provider_teammember t ON t.team_id = a.team_id WHERE t.user_id = u.id),
         (SELECT COUNT(*) FROM accounts_apikey k WHERE k.owner_id = u.id
             AND (k.expires_at IS NULL OR k.expires_at > $2) AND k.is_enabled AND k.revoked_at IS NULL),
         EXISTS (SELECT 1 FROM mfa_authenticator f WHERE f.user_id = u.id),
         EXISTS (SELECT 1 FROM oidc_provider_usagecount c JOIN oidc_provider_application a ON a.id = c.application_id
-            WHERE a.user_id = u.id AND c.hour >= $3 AND c.outcome <> 'ok'),
+            WHERE a.user_id = u.id AND a.team_id IS NULL AND c.hour >= $3 AND c.outcome <> 'ok')
+            OR EXISTS (SELECT 1 FROM oidc_provider_teammember t
+                JOIN oidc_provider_application a ON a.team_id = t.team_id
+                JOIN oidc_provider_usagecount c ON c.application_id = a.id
+                WHERE t.user_id = u.id AND c.hour >= $3 AND c.outcome <> 'ok'),
         EXISTS (SELECT 1 FROM accounts_apikey k WHERE k.owner_id = u.id
             AND k.expires_at > $2 AND k.expires_at <= $4),
         EXISTS (SELECT 1 FROM dashboard_accessrequest r WHERE r.user_id = u.id
@@ -150,9 +157,10 @@ def _ending_keys(user: User, now: datetime) -> list[ApiKey]:
 
 
 def _failing_apps(user: User, now: datetime) -> list[Application]:
-    """Return the apps with failed requests since ERRORS_SHOWN_FOR, as `errors`; the most first. 1 query."""
+    """Return the apps of the person and of their teams with failed requests since ERRORS_SHOWN_FOR, as `errors`; the
+    most first. 1 query."""
     failed = Q(usage_counts__hour__gte=now - ERRORS_SHOWN_FOR) & ~Q(usage_counts__outcome=OK)
-    rows = user.applications.annotate(errors=Sum("usage_counts__count", filter=failed)).filter(errors__gt=0)
+    rows = roles.readable_by(user).annotate(errors=Sum("usage_counts__count", filter=failed)).filter(errors__gt=0)
     return list(rows.order_by("-errors", "pk")[:MOST_SHOWN])
 
 

@@ -16,7 +16,7 @@ from accounts import audit
 from accounts.models import User
 from infrastructure.databases import batches
 from infrastructure.hashing import digest
-from oidc_provider.models import AccessToken, Application, Grant, PendingRequest, RefreshToken
+from oidc_provider.models import AccessToken, Application, Grant, Invitation, PendingRequest, RefreshToken
 
 # Used codes are kept as long as their tokens and are most of the table: a search for unused ones reads only those that
 # expired within this time.
@@ -83,7 +83,7 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete expired requests, codes and tokens in batches; return the number of rows.
+    """Delete expired requests, codes, tokens and invitations in batches; return the number of rows.
 
     Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognized. An
     unused code that is left for longer than UNUSED_CODES_LEAVE leaves with the used ones. Requests stay twice as long
@@ -101,6 +101,7 @@ def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: 
         (AccessToken.objects.filter(expires__lte=now), "expires"),
         (RefreshToken.objects.filter(~family_lives, expires_at__lte=now), "expires_at"),
         (PendingRequest.objects.filter(created_at__lte=requested_until), "created_at"),
+        (Invitation.objects.filter(expires_at__lte=now), "expires_at"),
     )
     return sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in kinds)
 

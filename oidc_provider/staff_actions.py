@@ -7,7 +7,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.staff_actions import ConfirmationPage, StaffAction, refused_if, through
 from oidc_provider import revocation
-from oidc_provider.applications import applications
+from oidc_provider.applications import applications, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.authorize import approvals
 from oidc_provider.models import Application
@@ -151,7 +151,7 @@ REFRESH_TOKEN_ACTIONS: tuple[StaffAction, ...] = (
 
 
 def _relocking(user: User, scope: str) -> list[str]:
-    apps = Application.objects.filter(user=user).order_by("name", "pk")
+    apps = roles.losing(user, scope).order_by("name", "pk")
     losing = [app.name for app in apps if scope in app.registered_scopes]
     if not losing:
         return [f"No app of theirs has registered {scope}; none can do so any more."]

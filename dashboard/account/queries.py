@@ -23,7 +23,7 @@ from infrastructure.databases.statements import Statement
 from lookup.serializers.fields import iso
 from lookup.transfer import exporting
 from oidc_provider.applications.transfers import Estate
-from oidc_provider.models import LastUse, RequestRecord, Role, Team
+from oidc_provider.models import Invitation, LastUse, RequestRecord, Role, Team
 
 FEW_CODES = 3
 
@@ -140,7 +140,7 @@ _FILE = (
 _APP = (
     *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),
     *("support_url", "is_verified", "suspended_at", "suspension_reason", "secret_changed_at", "secret_used_at"),
-    *("second_secret_changed_at", "second_secret_used_at", "is_staging", "created"),
+    *("second_secret_changed_at", "second_secret_used_at", "is_staging", "team_id", "created"),
 )
 _KEY = (
     *("prefix", "name", "permissions", "is_enabled", "created_at", "last_used_at", "expires_at", "revoked_at"),
@@ -183,7 +183,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "sessions", UserSession.objects.filter(user=user), sessions
     approvals = user.approvals.select_related("application")
     yield "approvals", approvals, ("application.client_id", "application.name", "scopes", "created_at", "updated_at")
-    yield "apps", user.applications.all(), _APP
+    yield from _tables_of_apps(user)
     yield "api_keys", user.api_keys.all(), _KEY
     days = KeyDay.objects.filter(key__owner=user).select_related("key")
     yield "api_key_days", days, ("key.prefix", "day", "count")
@@ -207,6 +207,15 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "reports", user.reports_made.select_related("user"), reports
     uploads = ("path", "mime", "width", "height", "duration", "size", "created_at")
     yield "uploads", user.assets.all(), uploads
+
+
+def _tables_of_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    yield "apps", user.applications.all(), _APP
+    teams = user.team_memberships.select_related("team")
+    yield "teams", teams, ("team_id", "team.name", "role", "joined_at")
+    addresses = EmailAddress.objects.filter(user=user).values("email")
+    invitations = Invitation.objects.filter(Q(invited_by=user) | Q(email__in=addresses))
+    yield "invitations", invitations, ("email", "team_id", "application_id", "role", "created_at", "expires_at")
     # What apps did for the person.
     uses = LastUse.objects.filter(user=user).select_related("application")
     yield "app_uses", uses, ("application.client_id", "used_at")

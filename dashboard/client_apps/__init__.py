@@ -12,3 +12,4 @@ TABS = (
     Entry("application_log", "Requests"),
     Entry("application_activity", "Activity"),
 )
+FOR_DEVELOPERS = ("application_settings", "application_try")  # the tabs that a viewer does not see

@@ -16,7 +16,7 @@ from accounts.models import User
 from dashboard import versions
 from dashboard.client_apps import queries
 from oidc_provider import redirects
-from oidc_provider.applications import applications, logos
+from oidc_provider.applications import applications, logos, roles
 from oidc_provider.applications.applications import RegisteredApp
 from oidc_provider.models import Application, new_client_id
 
@@ -94,34 +94,34 @@ def change(
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User, version: str) -> str:
-    """Return the new secret, to be shown once. The owner gets an email. Raises ValidationError: reset in between."""
+    """Return the new secret, to be shown once. The owners get an email. Raises ValidationError: reset in between."""
     application = applications.hold(application)
     if version != version_of_secrets(application):
         raise ValidationError(RESET_MEANWHILE, code="changed")
     secret = applications.reset_secret(application=application, by=by)
-    _tell_owner(application, by, f"The secret of {application.name} was reset", "secret_reset")
+    _tell_owners(application, by, f"The secret of {application.name} was reset", "secret_reset")
     return secret
 
 
 @transaction.atomic
 def add_secret(*, application: Application, by: User, version: str) -> str:
-    """Return the second secret, to be shown once. The owner gets an email. Raises ValidationError: the app has two, or
+    """Return the second secret, to be shown once. The owners get an email. Raises ValidationError: the app has two, or
     they changed in between."""
     application = applications.hold(application)
     if version != version_of_secrets(application):
         raise ValidationError(ADDED_MEANWHILE, code="changed")
     secret = applications.add_secret(application=application, by=by)
-    _tell_owner(application, by, f"{application.name} has a second secret", "secret_added")
+    _tell_owners(application, by, f"{application.name} has a second secret", "secret_added")
     return secret
 
 
 @transaction.atomic
 def remove_secret(*, application: Application, by: User, version: str) -> None:
-    """Remove the secret of this version. The owner gets an email. Raises what `applications.remove_secret` raises."""
+    """Remove the secret of this version. The owners get an email. Raises what `applications.remove_secret` raises."""
     application = applications.hold(application)
     found = [secret.changed_at for secret in application.secrets if versions.of(secret.changed_at) == version]
     removed = applications.remove_secret(application=application, changed_at=found[0] if found else None, by=by)
-    _tell_owner(application, by, f"A secret of {application.name} was removed", "secret_removed", hint=removed.hint)
+    _tell_owners(application, by, f"A secret of {application.name} was removed", "secret_removed", hint=removed.hint)
 
 
 def version_of_secrets(application: Application) -> str:
@@ -129,13 +129,16 @@ def version_of_secrets(application: Application) -> str:
     return versions.of(application.secrets[-1].changed_at)
 
 
-def _tell_owner(application: Application, by: User, subject: str, letter: str, **context: str) -> None:
-    notifications.send_after_commit(
-        to=application.user,
-        subject=subject,
-        template=f"dashboard/letters/{letter}.txt",
-        context={"application": application, "by": by, **context},
-    )
+def _tell_owners(application: Application, by: User, subject: str, letter: str, **context: str) -> None:
+    """Send the letter to all owners of the app, and to who did it. 1 query for an app of a team."""
+    people = {person.pk: person for person in [*roles.owners_of(application), by]}
+    for person in people.values():
+        notifications.send_after_commit(
+            to=person,
+            subject=subject,
+            template=f"dashboard/letters/{letter}.txt",
+            context={"application": application, "by": by, **context},
+        )
 
 
 def _check_removals(application: Application, kept: Sequence[str], now: datetime) -> None:

@@ -22,14 +22,14 @@ from dashboard.client_apps.usage import COLUMNS, PERIODS, Figures
 from dashboard.client_apps.views import of_app
 from dashboard.forms import with_error_message
 from oidc_provider import request_log
-from oidc_provider.models import OK, Application
+from oidc_provider.models import OK, Application, Role
 
 
 @access.signed_in
 @require_safe
 def code_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     """Show code. `?stack=` and `?redirect_url=` choose; the first of each is the default."""
-    application = access.application_of(request, client_id)
+    application = access.application_of(request, client_id, Role.VIEWER)
     urls = application.redirect_urls
     chosen = request.GET.get("redirect_url", "")
     redirect_url = chosen if chosen in urls else urls[0]
@@ -51,14 +51,14 @@ _LENGTH = 1_000
 
 @access.signed_in
 @require_safe
-@of_app
+@of_app(Role.DEVELOPER)
 def try_page(request: SignedInRequest, application: Application) -> HttpResponse:
     return _page(request, application, TryForm(application=application))
 
 
 @access.signed_in
 @require_POST
-@of_app
+@of_app(Role.DEVELOPER)
 def change_callback(request: SignedInRequest, application: Application) -> HttpResponse:
     """Register the callback, or remove it."""
     adds = request.POST.get("act") == "add"
@@ -73,7 +73,7 @@ def change_callback(request: SignedInRequest, application: Application) -> HttpR
 
 @access.signed_in
 @require_POST
-@of_app
+@of_app(Role.DEVELOPER)
 def start(request: SignedInRequest, application: Application) -> HttpResponse:
     form = TryForm(request.POST, application=application)
     if application.is_suspended or not login_test.is_callback_registered(application):
@@ -87,7 +87,7 @@ def start(request: SignedInRequest, application: Application) -> HttpResponse:
 
 @access.signed_in
 @require_GET  # no HEAD: a prefetch must not use the code up
-@of_app
+@of_app(Role.DEVELOPER)
 def callback(request: SignedInRequest, application: Application) -> HttpResponse:
     """Receive the code of the login test, use it at once and redirect to the page with the steps."""
     under_way = login_test.taken(request.session, application)
@@ -104,7 +104,7 @@ def callback(request: SignedInRequest, application: Application) -> HttpResponse
 
 @access.signed_in
 @require_safe
-@of_app
+@of_app(Role.DEVELOPER)
 def result(request: SignedInRequest, application: Application) -> HttpResponse:
     steps = login_test.result(request.session, application)
     if steps is None:
@@ -136,7 +136,7 @@ REQUESTS_ON_A_PAGE = 50
 @require_safe
 def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     """Show usage. 3 queries, and what this process has to write first."""
-    application = access.application_of(request, client_id)
+    application = access.application_of(request, client_id, Role.VIEWER)
     period = PERIODS.get(request.GET.get("period", ""), PERIODS["24h"])
     request_log.buffer.write()
     figures = usage.figures(application, period, timezone.now())
@@ -156,7 +156,7 @@ def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
 @access.signed_in
 @require_safe
 def usage_csv(request: SignedInRequest, client_id: str, period: str) -> HttpResponse:
-    application = access.application_of(request, client_id)
+    application = access.application_of(request, client_id, Role.VIEWER)
     if period not in PERIODS:
         raise Http404
     request_log.buffer.write()
@@ -173,7 +173,7 @@ def usage_csv(request: SignedInRequest, client_id: str, period: str) -> HttpResp
 @require_safe
 def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     """Show the log. 3 queries, and what this process has to write first."""
-    application = access.application_of(request, client_id)
+    application = access.application_of(request, client_id, Role.VIEWER)
     now = timezone.now()
     request_log.buffer.write()
     form = RequestFilter(request.GET, codes=usage.codes_of(application, now))

@@ -20,7 +20,7 @@ from dashboard.forms import Filter
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application
+from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application, Team
 from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 
 FIX_THE_ROWS = "Fix the rows that show an error."
@@ -47,9 +47,10 @@ class RedirectUrlsField(forms.Field):
 
 
 class AppForm(forms.Form):
-    """`owner`: whose app it is, or will be. `is_staging`: it is a staging app."""
+    """`owner`: whose app it is, or will be; `team`: whose too. `is_staging`: it is a staging app."""
 
     is_staging = False
+    team: Team | None = None
 
     name = forms.CharField(
         max_length=MAX_NAME_LENGTH,
@@ -94,7 +95,7 @@ class AppForm(forms.Form):
         values = super().clean() or {}
         names = ("name", "scopes", *application_rules.LINKS)
         asked = {name: values[name] for name in names if name in values and values[name] != self.initial.get(name)}
-        for name, sentences in application_rules.problems(owner=self.owner, **asked).items():
+        for name, sentences in application_rules.problems(owner=self.owner, team=self.team, **asked).items():
             self.add_error(name, sentences)
         return values
 
@@ -157,9 +158,9 @@ class EditAppForm(AppForm):
     version = versions.VersionField()
     is_sure = forms.BooleanField(label="Remove it anyway", required=False)
 
-    def __init__(self, *args: Any, is_staging: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team | None, is_staging: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.is_staging = is_staging
+        self.team, self.is_staging = team, is_staging
 
     @classmethod
     def initial_of(cls, application: Application) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from dashboard import trail, versions
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
-from oidc_provider.applications import application_rules
+from oidc_provider.applications import application_rules, roles
 from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.applications.staging import Difference
 from oidc_provider.authorize import consent_page
@@ -27,6 +27,8 @@ from oidc_provider.models import (
     LastUse,
     PendingRequest,
     RefreshToken,
+    Role,
+    Team,
 )
 from oidc_provider.models.applications import MAX_NAME_LENGTH, AppSecret
 from oidc_provider.token.token_queries import Subject
@@ -46,6 +48,19 @@ _TITLES = {
     "application:restored": "Restored",
     "application:verified": "Verified",
     "application:unverified": "No longer verified",
+    "application:offered": "Offered to another person",
+    "application:invitation_withdrawn": "Offer withdrawn",
+    "application:declined": "Offer declined",
+    "application:transferred": "Owner or team changed",
+    "team:created": "Team created",
+    "team:renamed": "Team renamed",
+    "team:invited": "Person invited to the team",
+    "team:invitation_withdrawn": "Invitation to the team withdrawn",
+    "team:declined": "Invitation to the team declined",
+    "team:member_joined": "Member joined the team",
+    "team:role_changed": "Role of a member changed",
+    "team:member_removed": "Member removed from the team",
+    "team:member_left": "Member left the team",
 }
 LABELS = {  # of the columns of an app
     "name": "Name",
@@ -53,6 +68,9 @@ LABELS = {  # of the columns of an app
     "privacy_url": "Privacy policy",
     "terms_url": "Terms",
     "support_url": "Support",
+    "owner": "Owner",
+    "team": "Team",
+    "role": "Role",
 }
 
 
@@ -135,12 +153,17 @@ _MADE_A_SECRET = ("application:registered", "application:secret_reset", "applica
 
 @dataclass(frozen=True)
 class AppRow:
-    """An app in a list."""
+    """An app in a list. `role`: that of the reader in the app's team, in words; empty without a team."""
 
     application: Application
     logo_url: str
     user_count: int
     last_used_at: datetime | None
+
+    @property
+    def role(self) -> str:
+        role = self.application.role
+        return Role(role).label.lower() if self.application.team and role else ""
 
 
 @dataclass(frozen=True)
@@ -159,15 +182,17 @@ class SecretFacts:
 
 
 def apps_of(user: User) -> list[AppRow]:
-    """Return the user's apps, the newest first. 1 query."""
-    held = user.applications.select_related("logo").defer("logo__png").order_by("-created", "-pk")
+    """Return the apps of the user and of their teams, the newest first. 1 query."""
+    held = roles.readable_by(user).select_related("team", "logo").defer("logo__png").order_by("-created", "-pk")
     return [_row(application) for application in _with_figures(held)]
 
 
 def row_of(application: Application) -> AppRow:
-    """Return the app as a list shows it. 1 query."""
-    held = Application.objects.filter(pk=application.pk).select_related("logo").defer("logo__png")
-    return _row(_with_figures(held).get())
+    """Return the app as a list shows it, with the role that it was read with. 1 query."""
+    held = Application.objects.filter(pk=application.pk).select_related("user", "team", "logo").defer("logo__png")
+    row = _row(_with_figures(held).get())
+    row.application.role = application.role
+    return row
 
 
 def secrets_of(application: Application, *, reader: User, now: datetime) -> list[SecretFacts]:
@@ -212,9 +237,12 @@ def recently_used(application: Application, urls: Iterable[str], now: datetime) 
 
 def events_of(application: Application) -> QuerySet[AuditEvent]:
     """Return actions on the app, without actions of its users on their own account."""
-    return AuditEvent.objects.filter(
+    of_app = Q(
         object_type=Application._meta.label_lower, object_id=str(application.pk), verb__startswith="application:"
     )
+    if application.team_id is None:
+        return AuditEvent.objects.filter(of_app)
+    return AuditEvent.objects.filter(of_app | Q(object_type=Team._meta.label_lower, object_id=str(application.team_id)))
 
 
 def scope_requests(user: User) -> dict[str, AccessRequest]:
@@ -263,7 +291,8 @@ def consent_screen(
     user_count: int = 0,
 ) -> dict[str, Any]:
     """Return the context of the preview's template. `existing`: the app that the form edits."""
-    application = Application(user=user, name=name[:MAX_NAME_LENGTH] or "Your app")
+    application = Application(user=existing.user if existing else user, name=name[:MAX_NAME_LENGTH] or "Your app")
+    application.team = existing.team if existing else None
     application.created = existing.created if existing else timezone.now()
     application.is_verified = existing is not None and existing.is_verified and existing.name == name
     refused = application_rules.link_problems(links)

@@ -35,26 +35,33 @@ from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
 from infrastructure.requests.errors import sentences
 from oidc_provider import redirects, request_log
-from oidc_provider.applications import application_rules, applications, logos, staging
+from oidc_provider.applications import application_rules, applications, logos, roles, staging
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Role
 
 AppPage = Callable[Concatenate[SignedInRequest, Application, ...], HttpResponse]
 
 
-def of_app(view: AppPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
-    """Pass the app to the view as its second argument; 404 for apps of other users and deleted ones. 1 query."""
+AnyPage = Callable[Concatenate[SignedInRequest, ...], HttpResponse]
 
-    @functools.wraps(view)
-    def opened(request: SignedInRequest, /, client_id: str, **parameters: str) -> HttpResponse:
-        try:
-            return view(request, access.application_of(request, client_id), **parameters)
-        except Application.DoesNotExist:  # another tab deleted it between our reads and our writes
-            raise Http404 from None
 
-    return opened
+def of_app(role: Role) -> Callable[[AppPage], AnyPage]:
+    """Pass the app to the view as its second argument. 403 for a lower role than `role`; 404 for apps of other users
+    and deleted ones. 1 query."""
+
+    def decorate(view: AppPage) -> AnyPage:
+        @functools.wraps(view)
+        def opened(request: SignedInRequest, /, client_id: str, **parameters: str) -> HttpResponse:
+            try:
+                return view(request, access.application_of(request, client_id, role), **parameters)
+            except Application.DoesNotExist:  # another tab deleted it between our reads and our writes
+                raise Http404 from None
+
+        return opened
+
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -69,8 +76,10 @@ class ScopeRow:
 
 
 def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppRow | None = None) -> HttpResponse:
-    """Show the form; `row`: the app that it edits. 2 queries for the scopes and the person's own values."""
-    asked, chosen, unlocked = queries.scope_requests(request.user), form.chosen_scopes(), request.user.unlocked_scopes
+    """Show the form; `row`: the app that it edits. 2 queries for the scopes and the person's own values, 1 more for an
+    app of a team."""
+    asked, chosen = queries.scope_requests(request.user), form.chosen_scopes()
+    unlocked = roles.unlocked_scopes(form.owner, form.team)
     rows = [
         ScopeRow(
             scope,
@@ -117,7 +126,7 @@ def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None
 
 @access.recently_signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def reset_secret(request: SignedInRequest, application: Application) -> HttpResponse:
     form = ResetForm(request.POST or None, application=application)
     if request.method == "POST" and form.is_valid():
@@ -134,7 +143,7 @@ def reset_secret(request: SignedInRequest, application: Application) -> HttpResp
 
 @access.recently_signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def add_secret(request: SignedInRequest, application: Application) -> HttpResponse:
     form = AddSecretForm(request.POST or None, initial={"version": actions.version_of_secrets(application)})
     if request.method == "POST" and form.is_valid():
@@ -155,7 +164,7 @@ def add_secret(request: SignedInRequest, application: Application) -> HttpRespon
 
 @access.recently_signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def remove_secret(request: SignedInRequest, application: Application, version: str) -> HttpResponse:
     if request.method == "POST":
         with_error_message(
@@ -175,6 +184,8 @@ def remove_secret(request: SignedInRequest, application: Application, version: s
 
 def _secret_page(request: SignedInRequest, application: Application, secret: str, made: str) -> HttpResponse:
     """Return the only page that shows `secret`. Its views are never cached. `made`: "new", "reset" or "added"."""
+    if application.role is None:  # a new app
+        application.role = Role.OWNER if application.user_id == request.user.pk else Role.DEVELOPER
     context = {"application": application, "client_secret": secret, "made": made}
     return render(request, "dashboard/client_apps/secret.html", context)
 
@@ -183,7 +194,8 @@ def _secret_page(request: SignedInRequest, application: Application, secret: str
 @require_safe
 def listing(request: SignedInRequest) -> HttpResponse:
     rows = queries.apps_of(request.user)
-    is_full = sum(not row.application.is_staging for row in rows) >= MAX_APPLICATIONS
+    counted = [row for row in rows if row.application.user_id == request.user.pk and not row.application.is_staging]
+    is_full = len(counted) >= MAX_APPLICATIONS
     return render(request, "dashboard/client_apps/list.html", {"rows": rows, "is_full": is_full})
 
 
@@ -198,7 +210,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             registered = actions.register(owner=request.user, client_id=client_id, **form.values())
             return _secret_page(request, registered.application, registered.client_secret, "new")
         except AlreadyRegistered:
-            if request.user.applications.filter(client_id=client_id).exists():
+            if roles.readable_by(request.user).filter(client_id=client_id).exists():
                 messages.info(
                     request,
                     "This form has created its app already. No second app was created. The secret was shown once; if "
@@ -228,13 +240,14 @@ def check_redirects(request: SignedInRequest) -> HttpResponse:
 
 @access.signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def settings(request: SignedInRequest, application: Application) -> HttpResponse:
     initial = EditAppForm.initial_of(application)
     form = EditAppForm(
         request.POST or None,
         request.FILES or None,
-        owner=request.user,
+        owner=application.user,
+        team=application.team,
         initial=initial,
         is_staging=application.is_staging,
     )
@@ -249,17 +262,22 @@ def settings(request: SignedInRequest, application: Application) -> HttpResponse
 
 @access.signed_in
 @require_POST
-@of_app
+@of_app(Role.DEVELOPER)
 def preview(request: SignedInRequest, application: Application) -> HttpResponse:
     row = queries.row_of(application)
-    return _preview(
-        request, EditAppForm(request.POST, request.FILES, owner=request.user, is_staging=application.is_staging), row
+    form = EditAppForm(
+        request.POST,
+        request.FILES,
+        owner=application.user,
+        team=application.team,
+        is_staging=application.is_staging,
     )
+    return _preview(request, form, row)
 
 
 @access.signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def revoke_tokens(request: SignedInRequest, application: Application) -> HttpResponse:
     if request.method == "POST":
         applications.revoke_tokens(application=application, by=request.user)
@@ -275,7 +293,7 @@ def revoke_tokens(request: SignedInRequest, application: Application) -> HttpRes
 
 @access.recently_signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.OWNER)
 def delete(request: SignedInRequest, application: Application) -> HttpResponse:
     form = NameForm(request.POST or None, application=application)
     if request.method == "POST" and form.is_valid():
@@ -315,7 +333,7 @@ def _save(request: SignedInRequest, application: Application, form: EditAppForm)
 
 @access.recently_signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def create_staging(request: SignedInRequest, application: Application) -> HttpResponse:
     if request.method == "POST":
         try:
@@ -337,7 +355,7 @@ def create_staging(request: SignedInRequest, application: Application) -> HttpRe
 
 @access.signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.DEVELOPER)
 def copy_settings(request: SignedInRequest, application: Application) -> HttpResponse:
     """Copy the settings of the other app to this one, once the page has shown what changes."""
     other = application.other
@@ -360,7 +378,7 @@ PAGE_SIZE = 25
 
 @access.signed_in
 @require_safe
-@of_app
+@of_app(Role.VIEWER)
 def overview(request: SignedInRequest, application: Application) -> HttpResponse:
     request_log.buffer.write()  # so that the last uses are those of a moment ago
     row = queries.row_of(application)
@@ -376,7 +394,7 @@ def overview(request: SignedInRequest, application: Application) -> HttpResponse
 
 @access.signed_in
 @require_safe
-@of_app
+@of_app(Role.VIEWER)
 def activity(request: SignedInRequest, application: Application) -> HttpResponse:
     events = queries.events_of(application).order_by("-created_at", "-pk")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -387,7 +405,7 @@ def activity(request: SignedInRequest, application: Application) -> HttpResponse
 
 @access.signed_in
 @require_http_methods(["GET", "POST"])
-@of_app
+@of_app(Role.VIEWER)
 def match(request: SignedInRequest, application: Application) -> HttpResponse:
     """Compare; change nothing. By POST, because the pasted URL may contain a code, which must not be logged."""
     form = MatchForm(request.POST or None)

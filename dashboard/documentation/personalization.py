@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import LinkedAccount, Permission, User
 from dashboard.client_apps import code_samples
+from oidc_provider.applications import roles
 
 _PLACE = re.compile(r"\{\{ reader\.(\w+) \}\}")
 _PLAIN_URL = re.compile(
@@ -75,7 +76,7 @@ def of(user: User | AnonymousUser) -> Reader:
     if not isinstance(user, User):
         return visitor()
     own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk}
-    if app := user.applications.order_by("-created", "-pk").first():
+    if app := roles.readable_by(user).order_by("-created", "-pk").first():
         own["client_id"] = app.client_id
         urls = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]  # another one would break a sample
         own |= {"redirect_url": urls[0]} if urls else {}

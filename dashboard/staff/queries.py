@@ -43,13 +43,13 @@ class FileState(TextChoices):
 
 
 def find_applications(*, term: str, state: str, now: datetime, with_email: bool) -> QuerySet[Application]:
-    """Return apps, the newest first, with their owner and `user_count`; all of them where `term` is empty.
+    """Return apps, the newest first, with their owner, team and `user_count`; all of them where `term` is empty.
 
     `with_email`: whether the term may be the address of the owner.
     """
-    found = Application.objects.select_related("user", "logo").defer("logo__png")
+    found = Application.objects.select_related("user", "team", "logo").defer("logo__png")
     if term:
-        owner = Q(user__in=people_called(term, with_email=with_email))
+        owner = Q(user__in=people_called(term, with_email=with_email)) | Q(team__name__icontains=term)
         found = found.filter(Q(client_id=term) | Q(name__icontains=term) | owner)
     if state == AppState.SUSPENDED:
         found = found.filter(suspended_at__isnull=False)

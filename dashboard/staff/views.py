@@ -159,7 +159,8 @@ def act_on_application(request: SignedInRequest, client_id: str, act: str) -> Ht
 
 def _found(client_id: str) -> Application:
     """Return the app without the logo's picture. 1 query."""
-    return get_object_or_404(Application.objects.select_related("user", "logo").defer("logo__png"), client_id=client_id)
+    found = Application.objects.select_related("user", "team", "logo").defer("logo__png")
+    return get_object_or_404(found, client_id=client_id)
 
 
 @access.for_staff(*PEOPLE)

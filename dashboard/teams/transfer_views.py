@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpResponse
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from dashboard import access
 from dashboard.forms import confirm, show_error, with_error_message
 from dashboard.teams import actions, queries
 from dashboard.teams.forms import TransferForm
-from oidc_provider.applications import invitations, roles
+from oidc_provider.applications import invitations
 from oidc_provider.models import Application, Role
 
 
@@ -23,7 +23,7 @@ from oidc_provider.models import Application, Role
 @access.form_page
 def transfer(request: SignedInRequest, client_id: str) -> HttpResponse:
     """Ask where the app goes, show what that means, and carry it out once the reader is sure."""
-    application = _owned(request, client_id)
+    application = access.application_of(request, client_id, Role.OWNER)
     if application.staging_of is not None:
         return redirect("application_transfer", application.staging_of.client_id)
     destinations = queries.destinations_of(application, request.user)
@@ -46,23 +46,10 @@ def transfer(request: SignedInRequest, client_id: str) -> HttpResponse:
 @access.signed_in
 @require_POST
 def withdraw_offer(request: SignedInRequest, client_id: str) -> HttpResponse:
-    application = _owned(request, client_id)
+    application = access.application_of(request, client_id, Role.OWNER)
     offer = get_object_or_404(application.invitations)
     with_error_message(request, "Offer withdrawn.", lambda: invitations.withdraw(invitation=offer, by=request.user))
     return redirect("application_transfer", application.client_id)
-
-
-def _owned(request: SignedInRequest, client_id: str) -> Application:
-    """Return the app of an owner. 404 for other people's, 403 for members of its team with a lower role. 1 query, 1
-    more for an app of a team."""
-    apps = Application.objects.select_related("user", "team", "staging_of", "logo").defer("logo__png")
-    application = get_object_or_404(apps, client_id=client_id)
-    role = roles.role_of(request.user, application)
-    if role is None:
-        raise Http404
-    if role is not Role.OWNER:
-        raise PermissionDenied(roles.TOO_LOW[Role.OWNER])
-    return application
 
 
 def _ask(request: SignedInRequest, application: Application, form: TransferForm) -> HttpResponse:

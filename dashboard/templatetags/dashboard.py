@@ -33,6 +33,8 @@ from lookup.models import Asset, Badge, Profile
 from lookup.models import Link as LinkRow
 from lookup.page import icons, url_policy
 from lookup.shapes import addresses
+from oidc_provider.applications import roles
+from oidc_provider.models import Application, Role
 
 register = template.Library()
 register.simple_tag(account_queries.deletion_of)
@@ -61,9 +63,16 @@ def menu(context: Context) -> list[tuple[str, list[Link]]]:
 
 @register.simple_tag(takes_context=True)
 def app_tabs(context: dict[str, Any]) -> list[Link]:
-    """Return links to the pages of `application`."""
-    client_id = context["application"].client_id
-    return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in client_apps.TABS]
+    """Return links to the pages of `application` that the reader's role may open."""
+    application: Application = context["application"]
+    shown = [entry for entry in client_apps.TABS if entry.name not in client_apps.FOR_DEVELOPERS]
+    if roles.allows(application, Role.DEVELOPER):
+        shown = list(client_apps.TABS)
+    path = context["request"].path
+    return [navigation.link(entry, path, client_id=application.client_id) for entry in shown]
+
+
+register.filter("allows", roles.allows)
 
 
 @register.simple_tag(takes_context=True)

@@ -13,7 +13,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts import audit, users
@@ -214,8 +213,9 @@ def suspend(*, application: Application, by: User | None, reason: str) -> Applic
 def restore(*, application: Application, by: User | None, reason: str = "") -> Application:
     """Undo `suspend`; users are not asked again, because approvals are kept. A staging app is restored by itself.
 
-    ValidationError for the staging app of a suspended one.
+    ValidationError for the staging app of a suspended one; PermissionDenied: of staff, for their own team.
     """
+    roles.check_is_impartial(application=application, by=by)
     live = application.staging_of and _locked(application.staging_of)  # before the staging app, as `suspend` does
     application = _locked(application)
     if live and live.is_suspended:
@@ -229,7 +229,8 @@ def restore(*, application: Application, by: User | None, reason: str = "") -> A
 
 
 def verify(*, application: Application, by: User | None, reason: str = "") -> Application:
-    """Vouch for the app's name and logo on the consent screen."""
+    """Vouch for the app's name and logo on the consent screen. PermissionDenied: of staff, for their own team."""
+    roles.check_is_impartial(application=application, by=by)
     return _set_verified(application, "verified", by, reason)
 
 
@@ -266,11 +267,9 @@ def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
         return owner
     owner.unlocked_scopes = [kept for kept in owner.unlocked_scopes if kept != scope]
     owner.save(update_fields=["unlocked_scopes"])
-    teams = roles.lock_teams(owner.team_memberships.values_list("team", flat=True))
-    still_unlocked = {key for key, team in teams.items() if scope in roles.unlocked_in(team)}
-    held = Application.objects.filter(Q(team=None, user=owner) | Q(team__in=set(teams) - still_unlocked))
+    roles.lock_teams(owner.team_memberships.values_list("team", flat=True))
     client_ids = []
-    for application in held.select_for_update(no_key=True).order_by("pk"):
+    for application in roles.losing(owner, scope).select_for_update(no_key=True).order_by("pk"):
         if scope in application.registered_scopes:
             application.registered_scopes = [kept for kept in application.registered_scopes if kept != scope]
             application.save(update_fields=["registered_scopes", "updated"])

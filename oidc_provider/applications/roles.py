@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from accounts import users
 from accounts.models import User
@@ -51,6 +51,13 @@ def check(*, application: Application, by: User | None, role: Role = Role.DEVELO
     raise PermissionDenied(TOO_LOW[Role.VIEWER if held is None else role])
 
 
+def check_is_impartial(*, application: Application, by: User | None) -> None:
+    """Raise PermissionDenied where `by`, a member of staff, decides about an app of their own team; superusers may.
+    1 query for an app of a team, none else: `users.check_staff_action` knows the owner of record."""
+    if by is not None and not by.is_superuser and application.team_id and role_in(by, application.team_id):
+        raise PermissionDenied("This is an app of your own team. Another member of staff decides about it.")
+
+
 def check_in_team(*, team: Team, by: User | None, role: Role) -> None:
     """Raise PermissionDenied unless `by` has `role` in the team, or acts as the system (None). 1 query."""
     held = None if by is None else role_in(by, team)
@@ -58,10 +65,19 @@ def check_in_team(*, team: Team, by: User | None, role: Role) -> None:
         raise PermissionDenied(TOO_LOW[Role.VIEWER if held is None else role])
 
 
-def apps_of(user: User) -> QuerySet[Application]:
-    """Return the apps that `user` has a role for: their own and those of their teams."""
-    teams = TeamMember.objects.filter(user=user).values("team")
-    return Application.objects.filter(Q(team=None, user=user) | Q(team__in=teams))
+def readable_by(user: User) -> QuerySet[Application]:
+    """Return the apps that `user` has a role for, each with it as `role`: their own and those of their teams."""
+    own = Application.objects.filter(team=None, user=user).order_by().values("pk")
+    of_teams = Application.objects.filter(team__members__user=user).order_by().values("pk")
+    in_team = TeamMember.objects.filter(team=OuterRef("team"), user=user).values("role")
+    role = Case(When(team=None, then=Value(str(Role.OWNER))), default=Subquery(in_team))
+    found: QuerySet[Application] = Application.objects.filter(pk__in=own.union(of_teams, all=True)).annotate(role=role)
+    return found
+
+
+def allows(application: Application, role: Role | str) -> bool:
+    """Return whether the reader of the app has `role` for it; False where the app was read without one."""
+    return application.role is not None and Role(application.role).includes(Role(role))
 
 
 def owners_of(application: Application) -> list[User]:
@@ -82,6 +98,15 @@ def unlocked_in(team: Team) -> set[str]:
     """Return the locked scopes that any member of the team has unlocked. 1 query."""
     held = TeamMember.objects.filter(team=team).values_list("user__unlocked_scopes", flat=True)
     return {scope for scopes in held for scope in scopes}
+
+
+def losing(owner: User, scope: str) -> QuerySet[Application]:
+    """Return the apps that may not have a locked scope once it is locked for `owner`: their own, and those of their
+    teams where no other member has it unlocked. 1 query for the members of the teams."""
+    teams = set(owner.team_memberships.values_list("team", flat=True))
+    others = TeamMember.objects.filter(team__in=teams).exclude(user=owner)
+    kept = {team for team, scopes in others.values_list("team", "user__unlocked_scopes") if scope in scopes}
+    return Application.objects.filter(Q(team=None, user=owner) | Q(team__in=teams - kept))
 
 
 def lock_teams(teams: Iterable[Team | int | None]) -> dict[int, Team]:

@@ -73,5 +73,6 @@ def logo(request: HttpRequest, client_id: str) -> HttpResponse:
 
 def _approvals_of(request: SignedInRequest) -> QuerySet[Approval]:
     used = LastUse.objects.filter(user=OuterRef("user"), application=OuterRef("application")).values("used_at")
-    rows = request.user.approvals.select_related("user", "application__user", "application__logo")
+    related = ("user", "application__user", "application__team", "application__logo")
+    rows = request.user.approvals.select_related(*related)
     return rows.defer("application__logo__png").annotate(used_at=Subquery(used))

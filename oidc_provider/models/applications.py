@@ -15,7 +15,7 @@ from oauth2_provider.models import AbstractApplication, ClientSecretField
 
 from infrastructure.hashing import SecretHasher, new_secret
 from oidc_provider import redirects
-from oidc_provider.models.teams import Team
+from oidc_provider.models.teams import Role, Team
 
 if TYPE_CHECKING:
     from jwcrypto.jwk import JWK
@@ -99,6 +99,8 @@ class Application(AbstractApplication):
     second_secret_hint = models.CharField(max_length=HINT_LENGTH, default="", db_default="", blank=True, editable=False)
     second_secret_used_at = models.DateTimeField(null=True, editable=False)
 
+    role: Role | None = None  # no column: of the reader, where `roles.readable_by` read the app
+
     objects: ClassVar[models.Manager[Application]] = models.Manager()
 
     class Meta:
@@ -140,6 +142,11 @@ class Application(AbstractApplication):
     @property
     def is_staging(self) -> bool:
         return self.staging_of_id is not None
+
+    @property
+    def owner_name(self) -> str:
+        """The name that people read: of the team, else of the owner. 1 query for each of the two that is not read."""
+        return str(self.team if self.team else self.user.display_name or self.user.username)
 
     @property
     def other(self) -> Application | None:

@@ -35,8 +35,9 @@ class Approval(models.Model):
 
 class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
     def with_app(self) -> PendingRequestQuerySet:
-        """With the app, its owner, and whether it has a logo, without the picture."""
-        return self.select_related("application__user", "application__logo").defer("application__logo__png")
+        """With the app, its owner and team, and whether it has a logo, without the picture."""
+        related = ("application__user", "application__team", "application__logo")
+        return self.select_related(*related).defer("application__logo__png")
 
 
 class PendingRequest(models.Model):

@@ -20,10 +20,11 @@ from oauth2_provider.settings import oauth2_settings
 from accounts.models import User
 from infrastructure.hashing import digest
 from oidc_provider import client_requests, request_log, revocation
+from oidc_provider.applications import roles
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.client_requests import Credentials, Parameters, required
 from oidc_provider.errors import InsufficientScope, InvalidGrant, InvalidScope, InvalidToken, MissingToken
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Role
 from oidc_provider.token import signing, token_queries
 from oidc_provider.token.token_queries import Bearer, NewTokens, PresentedGrant
 
@@ -36,11 +37,13 @@ def exchange(form: Parameters, credentials: Credentials, now: datetime) -> dict[
 
 
 def exchange_own(form: Parameters, now: datetime, *, application: Application, owner: User) -> dict[str, Any]:
-    """Return the token response for the login test of the app's owner, made for the owner's own code. 2 queries.
+    """Return the token response for the login test of an owner or developer of the app, made for their own code.
+    2 queries, 1 more for an app of a team.
 
-    The owner's session replaces the client secret, of which only the hash is stored. InvalidClient as `exchange`.
+    Their session replaces the client secret, of which only the hash is stored. InvalidClient as `exchange`.
     """
-    if application.user_id != owner.pk:
+    role = roles.role_of(owner, application)
+    if role is None or not role.includes(Role.DEVELOPER):
         raise client_requests.refused()
     found = token_queries.read_code(application.client_id, digest(form.get("code")))
     if found is None or not found.is_usable:

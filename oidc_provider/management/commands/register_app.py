@@ -4,12 +4,16 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management import BaseCommand
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.management import BaseCommand, CommandError
+from django.db import transaction
 
 from accounts.management.base import command_error, user_named
-from oidc_provider.applications import applications
+from accounts.models import User
+from oidc_provider.applications import applications, transfers
+from oidc_provider.applications.applications import RegisteredApp
 from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.models import Team
 
 
 class Command(BaseCommand):
@@ -18,22 +22,35 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         several: dict[str, Any] = {"required": True, "action": "extend", "nargs": "+"}
         parser.add_argument("--owner", required=True, metavar="USERNAME")
+        parser.add_argument("--team", type=int, metavar="ID", help="A team of which the owner is an owner.")
         parser.add_argument("--name", required=True)
         parser.add_argument("--redirect", metavar="URL", **several)
         parser.add_argument("--scope", metavar="SCOPE", help=f"One or more of: {', '.join(SCOPES)}.", **several)
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
+    @transaction.atomic
+    def _registered(self, owner: User, options: dict[str, Any]) -> RegisteredApp:
+        registered = applications.register(
+            owner=owner,
+            name=options["name"],
+            redirect_urls=options["redirect"],
+            scopes=options["scope"],
+            by=None,
+        )
+        if options["team"] is not None:
+            team = Team.objects.filter(pk=options["team"]).first()
+            if team is None:
+                raise ValidationError({"team": "There is no team with this id."})
+            transfers.transfer(application=registered.application, team=team, by=owner)
+        return registered
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            registered = applications.register(
-                owner=user_named(options["owner"]),
-                name=options["name"],
-                redirect_urls=options["redirect"],
-                scopes=options["scope"],
-                by=None,
-            )
+            registered = self._registered(user_named(options["owner"]), options)
         except ValidationError as error:
             raise command_error(error) from None
+        except PermissionDenied as error:
+            raise CommandError(str(error)) from None
         application = registered.application
         facts = {
             "client_id": application.client_id,

@@ -12,7 +12,7 @@ from dashboard import access, versions
 from infrastructure.requests import request_context
 from infrastructure.requests.request_context import RequestContext
 from oidc_provider.applications import applications
-from oidc_provider.models import AccessToken, Application
+from oidc_provider.models import AccessToken, Application, Role
 from tests.admin.test_pages import access_token
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -193,8 +193,8 @@ def test_an_app_that_goes_while_the_page_is_served_is_404(
     """Another tab deletes it after it was found, and before it is locked."""
     find = access.application_of
 
-    def find_and_lose(request: SignedInRequest, client_id: str) -> Application:
-        found = find(request, client_id)
+    def find_and_lose(request: SignedInRequest, client_id: str, role: Role) -> Application:
+        found = find(request, client_id, role)
         applications.delete(application=found, by=None)
         return found
 
