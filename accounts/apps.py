@@ -8,6 +8,7 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts and keys"
 
     def ready(self) -> None:
+        from accounts import browser_sessions  # noqa: F401 - it receives Django's signals
         from infrastructure.databases import statements  # once apps are loaded
         from infrastructure.metrics import engine_time  # once apps are loaded
 

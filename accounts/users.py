@@ -16,7 +16,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, hooks
+from accounts import audit, browser_sessions, hooks
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
@@ -264,6 +264,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
 def end_session(*, session: UserSession, by: User | None, **data: Any) -> None:
     """Sign this one browser out. `data`: more for the event."""
     audit.record("user:session_ended", by=by, on=session.user, **data)
+    browser_sessions.ended(session.user, browser_sessions.name_of_key(session.session_key))
     session.end()
 
 
@@ -272,6 +273,7 @@ def end_sessions(user: User) -> int:
 
     Every login leaves a UserSession row; ending it deletes the session itself too.
     """
+    browser_sessions.all_ended(user)
     rows = list(UserSession.objects.filter(user=user).order_by("pk"))
     for row in rows:
         row.end()

@@ -192,13 +192,19 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 # Functions of other apps, called with the user inside the transaction of each event, in order (`accounts.hooks`).
 RECEIVERS = {
     "user_created": ["lookup.editing.profiles.create_for"],
-    "user_banned": ["oidc_provider.revocation.delete_of_user", "lookup.documents.counters.recount_after"],
-    "access_ended": ["oidc_provider.revocation.delete_of_user"],
+    "user_banned": [
+        "oidc_provider.revocation.delete_of_user",
+        "oidc_provider.logouts.left",
+        "lookup.documents.counters.recount_after",
+    ],
+    "access_ended": ["oidc_provider.revocation.delete_of_user", "oidc_provider.logouts.left"],
+    "sessions_ended": ["oidc_provider.logouts.sessions_ended"],
     "ban_lifted": ["lookup.documents.counters.recount_after"],
     "account_linked": ["lookup.documents.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.answer.privacy.note"],
     "user_deleted": [
         "oidc_provider.applications.transfers.delete_of_user",
+        "oidc_provider.logouts.left",
         "lookup.editing.profiles.lock_of_user",
         "lookup.documents.counters.withdraw",
         "imagehost.storing.files.delete_of_user",

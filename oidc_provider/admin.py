@@ -63,7 +63,7 @@ class ApplicationForm(forms.ModelForm[Application]):
 
     class Meta:
         model = Application
-        fields = ("user", "name", *application_rules.LINKS)
+        fields = ("user", *application_rules.DETAILS)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -109,7 +109,10 @@ class ApplicationAdmin(IssuingAdmin):
     autocomplete_fields = ("user",)
     owner_field = "user"
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
-    editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
+    editable = (
+        *("name", "redirect_uris", application_rules.LOGOUT_URL, "registered_scopes", *application_rules.LINKS),
+        *("logo_file", "remove_logo"),
+    )
     fixed = (
         *("user", "client_id", "staging_of", "is_verified", "suspended_at", "suspension_reason"),
         *("secret_changed_at", "secret_used_at", "second_secret_changed_at", "second_secret_used_at"),

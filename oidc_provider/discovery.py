@@ -45,8 +45,10 @@ def document() -> dict[str, Any]:
         "revocation_endpoint_auth_methods_supported": SECRET_METHODS,
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
         "claims_supported": [
-            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce"),
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "sid"),
             *(claim for scope in SCOPES.values() for claim in scope.claims if claim != "sub"),
         ],
         "claims_parameter_supported": False,

@@ -16,7 +16,15 @@ from accounts import audit
 from accounts.models import User
 from infrastructure.databases import batches
 from infrastructure.hashing import digest
-from oidc_provider.models import AccessToken, Application, Grant, Invitation, PendingRequest, RefreshToken
+from oidc_provider.models import (
+    AccessToken,
+    Application,
+    ClientSession,
+    Grant,
+    Invitation,
+    PendingRequest,
+    RefreshToken,
+)
 
 # Used codes are kept as long as their tokens and are most of the table: a search for unused ones reads only those that
 # expired within this time.
@@ -87,19 +95,23 @@ def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: 
 
     Used codes and rotated refresh tokens stay while a token of their family lives: their reuse must be recognized. An
     unused code that is left for longer than UNUSED_CODES_LEAVE leaves with the used ones. Requests stay twice as long
-    as they can be answered, so that the page of a late one can name the app.
+    as they can be answered, so that the page of a late one can name the app. Sessions at apps stay as long as a refresh
+    token has their `sid`, and as long as one lives after the last code.
     """
     family = RefreshToken.objects.filter(user=OuterRef("user"), token_family=OuterRef("token_family"))
     family_lives = Exists(family.filter(expires_at__gt=now))
     used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
     # A code is used before it expires.
     latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
+    carried = RefreshToken.objects.filter(user=OuterRef("user"), application=OuterRef("application"))
+    is_carried = Exists(carried.filter(sid=OuterRef("sid"), expires_at__gt=now))
     requested_until = now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME
     kinds: tuple[tuple[QuerySet[Any], str], ...] = (
         (Grant.objects.filter(used_at__isnull=True, expires__lte=now, expires__gt=now - UNUSED_CODES_LEAVE), "expires"),
         (Grant.objects.filter(~family_lives, expires__lte=latest_expiry), "expires"),
         (AccessToken.objects.filter(expires__lte=now), "expires"),
         (RefreshToken.objects.filter(~family_lives, expires_at__lte=now), "expires_at"),
+        (ClientSession.objects.filter(~is_carried, used_at__lte=used_until), "used_at"),
         (PendingRequest.objects.filter(created_at__lte=requested_until), "created_at"),
         (Invitation.objects.filter(expires_at__lte=now), "expires_at"),
     )

@@ -8,6 +8,7 @@ from allauth.account import forms as stock_forms
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.views import SignupView as StockSignupView
+from allauth.core import context
 from allauth.core.internal import ratelimit
 from django import forms
 from django.conf import settings
@@ -18,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
-from accounts import mail
+from accounts import browser_sessions, mail
 from accounts.credentials import end_access, find_user, note_failure, remove_lost_passkeys
 from accounts.models.names import NAME_RULE, validate_available
 from accounts.models.users import username_validator
@@ -146,6 +147,9 @@ class AccountAdapter(DefaultAccountAdapter):
         proved = self.authenticate(self.request, username=user.username, password=password)
         return proved is not None and proved.pk == user.pk
 
+    def logout(self, request: HttpRequest) -> None:
+        browser_sessions.sign_out(request)
+
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address; of IPv6 the first one of its /64, since sessions are written with an address."""
         return (request_context.address_of(request.META) or "").partition("/")[0]
@@ -212,8 +216,12 @@ class SignupView(StockSignupView):
 
 
 class _EndingAccess(forms.Form):
-    """A part of a form for a new password with `user`, its owner: it offers to end the access of apps and API keys."""
+    """A part of a form for a new password with `user`, its owner: it offers to end the access of apps and API keys.
 
+    A new password ends every session but the one of the form, where `keeps_session`.
+    """
+
+    keeps_session = True
     user: Any
     password1 = stock_forms.SetPasswordField(label="New password")
     password2 = stock_forms.PasswordField(label="New password (again)", autocomplete="new-password")
@@ -227,6 +235,8 @@ class _EndingAccess(forms.Form):
     @transaction.atomic
     def save(self) -> None:
         super().save()  # type: ignore[misc]  # of the form that this is a part of
+        request = context.request if self.keeps_session else None
+        browser_sessions.all_ended(self.user, kept=browser_sessions.name_of(request.session) if request else "")
         if self.cleaned_data["ends_access"]:
             end_access(user=self.user, by=self.user)
 
@@ -242,6 +252,8 @@ class SetPasswordForm(_EndingAccess, stock_forms.SetPasswordForm):
 
 
 class ResetPasswordKeyForm(_EndingAccess, stock_forms.ResetPasswordKeyForm):
+    keeps_session = False
+
     @transaction.atomic
     def save(self) -> None:
         is_first = not self.user.has_usable_password()

@@ -12,7 +12,6 @@ from allauth.account.adapter import get_adapter
 from allauth.core.internal import ratelimit
 from allauth.usersessions.models import UserSession
 from django.conf import settings
-from django.contrib.auth import logout
 from django.core import signing
 from django.db import transaction
 from django.db.models import F
@@ -23,7 +22,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from accounts import notifications, users
+from accounts import browser_sessions, notifications, users
 from accounts.models import User
 from accounts.sign_up import known_devices
 
@@ -108,4 +107,4 @@ def _end(request: HttpRequest, user_id: str, sign_in: str) -> None:
         if store(session.session_key).get(SIGN_IN) == sign_in:
             users.end_session(session=session, by=session.user, by_mail=True)
             if session.session_key == request.session.session_key:
-                logout(request)
+                browser_sessions.sign_out(request)

@@ -22,6 +22,15 @@ class Message:
     data: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Logout:
+    """The session `sid` of the person `subject` at an app has ended; without a `sid`, all sessions have."""
+
+    client_id: str
+    subject: str
+    sid: str = ""
+
+
 def subscribed(event: EventType, **owner: Any) -> list[WebhookEndpoint]:
     """Return the endpoints of an owner that want the event, in order. `owner`: conditions. 1 query."""
     rows = WebhookEndpoint.objects.filter(disabled_at=None, **owner).order_by("pk")
@@ -41,11 +50,13 @@ def post_to_user(event: EventType, *, user_id: str, data: dict[str, Any]) -> Non
     post(Message(endpoint.pk, event, user_id, data) for endpoint in subscribed(event, user=user_id))
 
 
-def post_logouts(*, client_id: str, subject: str, sids: Iterable[str]) -> None:
-    """Tell the app that the person's sessions `sids` have ended; without any, that all have. 1 query."""
+def post_logouts(logouts: Iterable[Logout]) -> None:
+    """Tell apps that sessions have ended. 1 query, none without logouts."""
     _write(
-        WebhookDelivery(client_id=client_id, type=LOGOUT, subject=subject, data={"sid": sid} if sid else {})
-        for sid in list(sids) or [""]
+        WebhookDelivery(
+            client_id=each.client_id, type=LOGOUT, subject=each.subject, data={"sid": each.sid} if each.sid else {}
+        )
+        for each in logouts
     )
 
 

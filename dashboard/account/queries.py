@@ -139,6 +139,7 @@ _FILE = (
 )
 _APP = (
     *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),
+    "backchannel_logout_uri",
     *("support_url", "is_verified", "suspended_at", "suspension_reason", "secret_changed_at", "secret_used_at"),
     *("second_secret_changed_at", "second_secret_used_at", "is_staging", "team_id", "created"),
 )
@@ -218,6 +219,8 @@ def _tables_of_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str,
     yield "invitations", invitations, ("email", "team_id", "application_id", "role", "created_at", "expires_at")
     # What apps did for the person.
     uses = LastUse.objects.filter(user=user).select_related("application")
+    sessions_at_apps = user.client_sessions.select_related("application")
+    yield "app_sessions", sessions_at_apps, ("application.client_id", "created_at", "used_at")
     yield "app_uses", uses, ("application.client_id", "used_at")
     records = RequestRecord.objects.filter(user=user).select_related("application")
     yield "app_requests", records, ("application.client_id", "moment", "kind", "outcome")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
-from django.contrib.auth import logout
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import deletions, users
+from accounts import browser_sessions, deletions, users
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.account import actions, queries
@@ -56,7 +55,7 @@ def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
     """End one of the user's sessions. The current one is signed out."""
     session = get_object_or_404(UserSession, pk=pk, user=request.user)
     if session.session_key == request.session.session_key:
-        logout(request)
+        browser_sessions.sign_out(request)
         return redirect("home")
     users.end_session(session=session, by=request.user)
     messages.success(request, "Browser signed out.")

@@ -72,7 +72,8 @@ def change(
     logo: bytes | None,
     **details: str,
 ) -> Application:
-    """Change the app. `logo`: a small PNG, empty to remove it, None to keep it. `details`: name and links.
+    """Change the app. `logo`: a small PNG, empty to remove it, None to keep it. `details`: name, links and
+    logout URL.
 
     Raises ValidationError: by argument as `register`; `changed`, for an older state; code `recently_used` unless
     `is_sure`, for a removed URL that sign-ins of the last 7 days used.

@@ -17,6 +17,7 @@ from dashboard.client_apps.login_test import MISTAKES
 from dashboard.client_apps.queries import LABELS
 from dashboard.client_apps.redirect_editor import RedirectRow
 from dashboard.forms import Filter
+from infrastructure import outbound
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import SCOPES
@@ -76,6 +77,15 @@ class AppForm(forms.Form):
         for name in application_rules.LINKS
     )
     redirect_urls = RedirectUrlsField(label="Redirect URLs", required=False)
+    backchannel_logout_uri = forms.CharField(
+        label=LABELS[application_rules.LOGOUT_URL],
+        required=False,
+        max_length=outbound.MAX_LENGTH,
+        help_text="Leave it empty if your app does not need it.",
+        widget=forms.TextInput(
+            attrs={"inputmode": "url", "autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
     scopes = forms.MultipleChoiceField(required=False, choices=[(name, scope.label) for name, scope in SCOPES.items()])
 
     def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
@@ -93,7 +103,7 @@ class AppForm(forms.Form):
         An unchanged value is not checked: a name may be older than the verified app that it resembles.
         """
         values = super().clean() or {}
-        names = ("name", "scopes", *application_rules.LINKS)
+        names = ("scopes", *application_rules.DETAILS)
         asked = {name: values[name] for name in names if name in values and values[name] != self.initial.get(name)}
         for name, sentences in application_rules.problems(owner=self.owner, team=self.team, **asked).items():
             self.add_error(name, sentences)
@@ -101,7 +111,7 @@ class AppForm(forms.Form):
 
     def values(self) -> dict[str, Any]:
         """Return the arguments of the operation from a valid form."""
-        names = ("name", "redirect_urls", "scopes", "logo", *application_rules.LINKS)
+        names = ("redirect_urls", "scopes", "logo", *application_rules.DETAILS)
         return {name: self.cleaned_data[name] for name in names}
 
     def sent_logo(self) -> bytes | None:
@@ -165,11 +175,10 @@ class EditAppForm(AppForm):
     @classmethod
     def initial_of(cls, application: Application) -> dict[str, Any]:
         return {
-            "name": application.name,
             "redirect_urls": application.redirect_urls,
             "scopes": application.registered_scopes,
             "version": versions.of(application.updated),
-            **{name: getattr(application, name) for name in application_rules.LINKS},
+            **{name: getattr(application, name) for name in application_rules.DETAILS},
         }
 
     def values(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from oidc_provider.token.token_queries import Subject
 
 _TITLES = {
     "application:registered": "Registered",
-    "application:details_changed": "Name or links changed",
+    "application:details_changed": "Name, links or logout URL changed",
     "application:redirect_urls_changed": "Redirect URLs changed",
     "application:scopes_changed": "Scopes changed",
     "application:secret_reset": "Secret reset",
@@ -68,6 +68,7 @@ LABELS = {  # of the columns of an app
     "privacy_url": "Privacy policy",
     "terms_url": "Terms",
     "support_url": "Support",
+    "backchannel_logout_uri": "Logout URL",
     "owner": "Owner",
     "team": "Team",
     "role": "Role",

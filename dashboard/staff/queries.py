@@ -255,6 +255,7 @@ def of_application(application: Application, now: datetime) -> AppRecord:
             ("Privacy", application.privacy_url),
             ("Terms", application.terms_url),
             ("Support", application.support_url),
+            ("Logout", application.backchannel_logout_uri),
         ],
         user_count=application.approvals.count(),
         live_tokens=application.accesstoken_set.filter(expires__gt=now).count(),

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from accounts.models import User
-from infrastructure import text_rules
+from infrastructure import outbound, text_rules
 from oidc_provider import redirects
 from oidc_provider.applications import roles
 from oidc_provider.applications.scopes import SCOPES
@@ -20,6 +20,9 @@ from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 MAX_APPLICATIONS = 50
 TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
+LOGOUT_URL = "backchannel_logout_uri"
+# What `applications.change_details` sets. A staging app has its own LOGOUT_URL, like its redirect URLs.
+DETAILS = ("name", *LINKS, LOGOUT_URL)
 # By Latin letter: digits, Cyrillic, Greek and stroked Latin letters that look like it. Names are folded to lower case
 # first. I, l and 1 are one stroke, so all of them are l.
 _STAND_FOR = {
@@ -123,8 +126,14 @@ def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
     return problems
 
 
+def logout_url_problems(url: str) -> list[str]:
+    """It is empty, or an address to which the service sends requests."""
+    problem = outbound.problem_of(url, allows_loopback=settings.WEBHOOKS_TO_LOOPBACK) if url else None
+    return [problem] if problem else []
+
+
 def problems(*, owner: User, team: Team | None = None, **values: Any) -> dict[str, list[str]]:
-    """Return the problems of `values` (name, redirect_urls, scopes and links, as far as given) by name."""
+    """Return the problems of `values` (details, redirect_urls and scopes, as far as given) by name."""
     found: dict[str, list[str]] = {}
     if "name" in values:
         found["name"] = name_problems(values["name"], owner, team)
@@ -132,6 +141,8 @@ def problems(*, owner: User, team: Team | None = None, **values: Any) -> dict[st
         found["redirect_urls"] = redirects.problems_of_all(values["redirect_urls"])
     if "scopes" in values:
         found["scopes"] = scope_problems(values["scopes"], owner, team)
+    if LOGOUT_URL in values:
+        found[LOGOUT_URL] = logout_url_problems(values[LOGOUT_URL])
     found |= link_problems({name: values[name] for name in LINKS if name in values})
     return {name: sentences for name, sentences in found.items() if sentences}
 

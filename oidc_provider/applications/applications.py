@@ -52,14 +52,14 @@ def register(
     by: User | None,
     client_id: str = "",
     staging_of: Application | None = None,
-    **links: str,
+    **details: str,
 ) -> RegisteredApp:
     """Register an app and make its secret. ValidationError by argument (`application_rules`).
 
     `client_id`: from `new_client_id`, so that a form sent twice registers one app: AlreadyRegistered. `staging_of`: the
-    live app of a staging app (`staging.create`). `links`: `application_rules.LINKS`, as far as given.
+    live app of a staging app (`staging.create`). `details`: `application_rules.DETAILS` but the name, as far as given.
     """
-    _check_names(links, application_rules.LINKS)
+    _check_names(details, application_rules.DETAILS)
     owner = _locked_owner(owner)
     _check_may_register(owner, client_id, by, is_counted=staging_of is None)
     if staging_of is None:
@@ -67,7 +67,7 @@ def register(
     else:
         roles.check(application=staging_of, by=by)
     team = None if staging_of is None else staging_of.team
-    _check(owner, team, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
+    _check(owner, team, name=name, redirect_urls=redirect_urls, scopes=scopes, **details)
     application = Application(
         client_id=client_id or new_client_id(),
         user=owner,
@@ -76,7 +76,7 @@ def register(
         redirect_uris=" ".join(redirect_urls),
         registered_scopes=in_order(scopes),
         staging_of=staging_of,
-        **links,
+        **details,
     )
     secret = application.set_new_secret(timezone.now())
     application.save()
@@ -115,11 +115,11 @@ def change_scopes(*, application: Application, scopes: Sequence[str], by: User |
 
 @transaction.atomic
 def change_details(*, application: Application, by: User | None, **values: str) -> Application:
-    """Set `name` and the links (`application_rules.LINKS`), as far as given. ValidationError by argument.
+    """Set name, links and logout URL (`application_rules.DETAILS`), as far as given. ValidationError by argument.
 
     A new name drops `is_verified`: staff vouched for the old one.
     """
-    _check_names(values, ("name", *application_rules.LINKS))
+    _check_names(values, application_rules.DETAILS)
     application = _locked(application)
     roles.check(application=application, by=by)
     changed = {name: value for name, value in values.items() if getattr(application, name) != value}

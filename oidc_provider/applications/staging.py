@@ -1,6 +1,7 @@
 """Staging apps: a second app beside a live one, with its own id, secret, redirect URLs, approvals and tokens.
 
-Name, links, scopes and logo are copied between the two, in either direction; nothing else is.
+Name, links, scopes and logo are copied between the two, in either direction; nothing else is. Each has its own logout
+URL.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import audit
 from accounts.models import User
-from oidc_provider import revocation
+from oidc_provider import logouts, revocation
 from oidc_provider.applications.scopes import in_order
 from oidc_provider.models import Application, Approval
 
@@ -40,6 +40,7 @@ def disconnect(*, user: User, application: Application, by: User | None, reason:
     deleted, _ = Approval.objects.filter(user=user, application=application).delete()
     revocation.delete_of_user_and_application(user, application)
     if deleted:
+        logouts.disconnected(user, application)
         audit.record("approval:withdrawn", by=by, on=application, reason=reason, user_id=user.pk)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -17,6 +18,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts.models import User
 from infrastructure.hashing import digest, new_secret
+from oidc_provider import logouts
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
 from oidc_provider.client_requests import Parameters
@@ -41,10 +43,14 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True)
 class Visitor:
-    """The signed-in user of the browser, and the time of the last authentication."""
+    """The signed-in user of the browser, and the time of the last authentication.
+
+    `name_session`: returns the name of the browser session, made where it has none.
+    """
 
     user: User
     authenticated_at: datetime
+    name_session: Callable[[], str]
 
 
 def response_url(redirect_uri: str, **parameters: str) -> str:
@@ -136,7 +142,7 @@ def use_up(pending: PendingRequest, now: datetime) -> None:
 
 
 def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
-    """Issue a code and return the app's redirect URL with it. 1 query."""
+    """Issue a code and return the app's redirect URL with it. 1 query, and 1 more for an app with a logout URL."""
     code = new_secret()
     Grant.objects.create(
         code=digest(code),
@@ -148,9 +154,18 @@ def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
         code_challenge=pending.code_challenge,
         code_challenge_method="S256",
         auth_time=int(visitor.authenticated_at.timestamp()),
+        sid=_sid_of(pending, visitor, now),
         expires=now + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
     )
     return response_url(pending.redirect_uri, code=code, state=pending.state)
+
+
+def _sid_of(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
+    """Return the `sid` of this browser session at the app; empty where no id_token will carry it."""
+    application = pending.application
+    if not application.backchannel_logout_uri or "openid" not in pending.scopes:
+        return ""
+    return logouts.open_session(user=visitor.user, application=application, session=visitor.name_session(), now=now)
 
 
 def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:

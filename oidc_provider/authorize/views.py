@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
-from django.contrib.auth import logout
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts import browser_sessions
 from accounts.models import User
 from accounts.sign_up import waiting_apps
 from infrastructure.requests.request_context import Request
@@ -153,7 +154,7 @@ def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
     pending = PendingRequest.objects.filter(pk=pending_id).first()
     if pending is None or not pending.is_open(timezone.now()):
         return ended_page(request, pending)
-    logout(request)
+    browser_sessions.sign_out(request)
     return _remembering(request, _to_step(request, pending, Step.LOG_IN), pending)
 
 
@@ -165,10 +166,11 @@ def _visitor_of(request: HttpRequest) -> Visitor | None:
     if not isinstance(request.user, User):
         return None
     request_log.about(user_id=request.user.pk)
+    name_session = partial(browser_sessions.ensure_name, request.session)
     times = [float(record["at"]) for record in get_authentication_records(request, request.user) if "at" in record]
     if times:
-        return Visitor(request.user, datetime.fromtimestamp(max(times), UTC))
-    return Visitor(request.user, request.user.last_login or request.user.created_at)
+        return Visitor(request.user, datetime.fromtimestamp(max(times), UTC), name_session)
+    return Visitor(request.user, request.user.last_login or request.user.created_at, name_session)
 
 
 def _to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:
@@ -184,7 +186,7 @@ def _to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpR
     elif get_adapter().get_reauthentication_methods(request.user):
         page = "account_reauthenticate"
     else:
-        logout(request)
+        browser_sessions.sign_out(request)
         page = "account_login"
     return redirect(f"{reverse(page)}?{urlencode({'next': waiting})}")
 

@@ -13,6 +13,7 @@ from oidc_provider.models.log import (
 from oidc_provider.models.sign_in import (
     AccessToken,
     Approval,
+    ClientSession,
     Grant,
     IDToken,
     PendingRequest,
@@ -30,6 +31,7 @@ __all__ = [
     "Application",
     "ApplicationLogo",
     "Approval",
+    "ClientSession",
     "Grant",
     "IDToken",
     "Invitation",

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from oauth2_provider.models import AbstractApplication, ClientSecretField
 
+from infrastructure import outbound
 from infrastructure.hashing import SecretHasher, new_secret
 from oidc_provider import redirects
 from oidc_provider.models.teams import Role, Team
@@ -53,7 +54,8 @@ class Application(AbstractApplication):
     `user` is the owner of record. An app may belong to a `team`, of which `user` is an owner then.
     `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`. A second
     secret is accepted beside the first while the app changes from one to the other; `secrets` has both.
-    `staging_of`: the live app that this one is the staging app of.
+    `staging_of`: the live app that this one is the staging app of. `backchannel_logout_uri`: where the app is told that
+    a session or a person has signed out, empty for an app that is not.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
@@ -79,6 +81,9 @@ class Application(AbstractApplication):
     privacy_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     terms_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     support_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
+    backchannel_logout_uri = models.CharField(
+        max_length=outbound.MAX_LENGTH, default="", db_default="", blank=True, verbose_name="logout URL"
+    )
 
     team = models.ForeignKey(
         Team, on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="applications"

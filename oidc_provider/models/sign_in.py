@@ -13,6 +13,8 @@ from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractI
 
 from oidc_provider.models.applications import Application
 
+SID_LENGTH = 43
+
 
 class Approval(models.Model):
     """The scopes that a user allows an app. Suspending an app deletes its tokens and keeps approvals."""
@@ -72,7 +74,42 @@ class PendingRequest(models.Model):
         return self.answered_at is None and now < self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME
 
 
-# One sign-in has one `token_family`: its code, access tokens and refresh tokens.
+class ClientSession(models.Model):
+    """What one browser session of ours is called at one app, as `sid` in id_tokens and logout tokens.
+
+    Only for apps with a `backchannel_logout_uri`. `session`: the name of the browser session
+    (`accounts.browser_sessions`). `used_at`: when a code was issued for it last. The database does not check `user` and
+    `application`: a release that does not know this table deletes them, too.
+    """
+
+    sid = models.CharField(max_length=SID_LENGTH, unique=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="client_sessions",
+        db_index=False,
+        db_constraint=False,
+    )
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, related_name="client_sessions", db_constraint=False
+    )
+    session = models.CharField(max_length=SID_LENGTH)
+    created_at = models.DateTimeField()
+    used_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            # It finds the sessions of a user, too, so that the foreign key needs no index.
+            models.UniqueConstraint(fields=["user", "session", "application"], name="client_session_one_for_each"),
+        ]
+        indexes = [models.Index(fields=["used_at"], name="client_session_used")]
+
+    def __str__(self) -> str:
+        return f"Session #{self.pk} at {self.application}"
+
+
+# One sign-in has one `token_family`: its code, access tokens and refresh tokens. `sid`: of its `ClientSession`, empty
+# for an app that had no `backchannel_logout_uri` when the code was issued.
 
 
 class Grant(AbstractGrant):
@@ -82,6 +119,7 @@ class Grant(AbstractGrant):
     nonce = models.TextField(blank=True, default="")
     auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")
     token_family = models.UUIDField(default=uuid.uuid4, editable=False)
+    sid = models.CharField(max_length=SID_LENGTH, default="", db_default="", blank=True, editable=False)
     used_at = models.DateTimeField(null=True)
 
     objects: ClassVar[models.Manager[Grant]] = models.Manager()
@@ -120,6 +158,7 @@ class RefreshToken(AbstractRefreshToken):
     scope = models.TextField()
     auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")
     expires_at = models.DateTimeField()
+    sid = models.CharField(max_length=SID_LENGTH, default="", db_default="", blank=True, editable=False)
 
     objects: ClassVar[models.Manager[RefreshToken]] = models.Manager()
 

@@ -134,6 +134,7 @@ def _id_token(found: PresentedGrant, scopes: list[str], now: datetime) -> str | 
             "iat": issued_at,
             "auth_time": found.auth_time,
             **({"nonce": found.nonce} if found.nonce else {}),
+            **({"sid": found.sid} if found.sid else {}),
             **found.subject.claims(scopes),
         }
     )

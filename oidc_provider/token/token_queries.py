@@ -41,7 +41,7 @@ _CODE = Statement(
     f"""
     SELECT a.id, a.client_secret, a.second_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires, p.used_at,
-        p.redirect_uri, p.code_challenge, p.nonce, {_SUBJECT_COLUMNS}
+        p.redirect_uri, p.code_challenge, p.nonce, p.sid, {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
     LEFT JOIN oidc_provider_grant p ON p.application_id = a.id AND p.code = $1
         AND EXISTS (SELECT 1 FROM oidc_provider_approval v WHERE v.application_id = a.id AND v.user_id = p.user_id)
@@ -49,20 +49,20 @@ _CODE = Statement(
     {_SUBJECT_JOINS}
     WHERE a.client_id = $2
     """,
-    f"issbsissiddsss{_SUBJECT_TYPES}",
+    f"issbsissiddssss{_SUBJECT_TYPES}",
 )
 _REFRESH_TOKEN = Statement(
     f"""
     SELECT a.id, a.client_secret, a.second_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires_at, p.revoked,
-        '', '', '', {_SUBJECT_COLUMNS}
+        '', '', '', p.sid, {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
     LEFT JOIN oidc_provider_refreshtoken p ON p.application_id = a.id AND p.token_checksum = $1
     LEFT JOIN accounts_user u ON u.id = p.user_id
     {_SUBJECT_JOINS}
     WHERE a.client_id = $2
     """,
-    f"issbsissiddsss{_SUBJECT_TYPES}",
+    f"issbsissiddssss{_SUBJECT_TYPES}",
 )
 _ACCESS_TOKEN = Statement(
     f"""
@@ -139,6 +139,7 @@ class PresentedGrant(NamedTuple):
     """An app with its code or refresh token; `pk` is None if the app has no such code or token.
 
     `used_at`: when the code was exchanged or the refresh token rotated. Only codes have redirect URI, challenge, nonce.
+    `sid`: of the browser session at the app, empty where the app had no logout URL when the code was issued.
     """
 
     client_id: str
@@ -155,6 +156,7 @@ class PresentedGrant(NamedTuple):
     redirect_uri: str
     code_challenge: str
     nonce: str
+    sid: str
     subject: Subject
 
     def scopes(self) -> list[str]:
@@ -226,7 +228,7 @@ def _presented(client_id: str, row: Row | None) -> PresentedGrant | None:
     if row is None:
         return None
     return PresentedGrant._make(
-        (client_id, row[0], row[1:3], row[3], _scopes(row[4]), *row[5:14], Subject._make(row[14:]))
+        (client_id, row[0], row[1:3], row[3], _scopes(row[4]), *row[5:15], Subject._make(row[15:]))
     )
 
 
@@ -256,9 +258,9 @@ _INSERT_ACCESS = """
 # It keeps all granted scopes, even beside an access token with fewer.
 _INSERT_REFRESH = """
     INSERT INTO oidc_provider_refreshtoken
-        (token, resource, token_checksum, user_id, application_id, token_family, scope, auth_time, expires_at,
+        (token, resource, token_checksum, user_id, application_id, token_family, scope, auth_time, sid, expires_at,
          created, updated)
-    SELECT '', '[]', $6, user_id, application_id, token_family, scope, auth_time, $7, $1, $1
+    SELECT '', '[]', $6, user_id, application_id, token_family, scope, auth_time, sid, $7, $1, $1
 """
 _FOR_ACCESS_TOKEN = 5  # values
 
@@ -275,7 +277,7 @@ class _Issue:
     """Run the statement `use_up` and insert the tokens. `table`: of what is presented."""
 
     def __init__(self, table: str, use_up: str) -> None:
-        columns = "user_id, application_id, token_family, scope, auth_time"
+        columns = "user_id, application_id, token_family, scope, auth_time, sid"
         used = f"WITH used AS (UPDATE {table} {use_up} RETURNING {columns})"
         self._both = Statement(
             f"{used}, issued AS ({_INSERT_ACCESS} FROM used) {_INSERT_REFRESH} FROM used RETURNING id",

@@ -62,8 +62,10 @@ DOCUMENT = {
     "revocation_endpoint_auth_methods_supported": SECRET,
     "code_challenge_methods_supported": ["S256"],
     "authorization_response_iss_parameter_supported": True,
+    "backchannel_logout_supported": True,
+    "backchannel_logout_session_supported": True,
     "claims_supported": [
-        *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce"),
+        *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "sid"),
         *("uid", "name", "preferred_username", "picture", "profile", "email", "email_verified", "connections"),
     ],
     "claims_parameter_supported": False,

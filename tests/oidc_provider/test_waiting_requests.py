@@ -148,7 +148,7 @@ def test_a_code_made_while_the_user_disconnects_is_dead(browser: Client, app: Ap
     pending = app.application.pending_requests.get(pk=waiting["Location"].rpartition("/")[2])
     now = timezone.now()
     approvals.disconnect(user=user, application=app.application, by=user)
-    url = flows.finish(pending, Visitor(user, now), now)
+    url = flows.finish(pending, Visitor(user, now, str), now)
     code = url.partition("code=")[2].partition("&")[0]
     assert refused(app.exchange(code)) == INVALID_GRANT
     approvals.approve(user=user, application=app.application, scopes=["openid"], now=now)

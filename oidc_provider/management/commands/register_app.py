@@ -26,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True)
         parser.add_argument("--redirect", metavar="URL", **several)
         parser.add_argument("--scope", metavar="SCOPE", help=f"One or more of: {', '.join(SCOPES)}.", **several)
+        parser.add_argument("--logout-url", metavar="URL", default="", help="Where the app is told of sign-outs.")
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     @transaction.atomic
@@ -35,6 +36,7 @@ class Command(BaseCommand):
             name=options["name"],
             redirect_urls=options["redirect"],
             scopes=options["scope"],
+            backchannel_logout_uri=options["logout_url"],
             by=None,
         )
         if options["team"] is not None:
@@ -57,6 +59,7 @@ class Command(BaseCommand):
             "client_secret": registered.client_secret,
             "redirect_uris": application.redirect_urls,
             "scopes": application.registered_scopes,
+            **({"backchannel_logout_uri": uri} if (uri := application.backchannel_logout_uri) else {}),
         }
         if options["json"]:
             self.stdout.write(json.dumps(facts))

@@ -20,7 +20,7 @@ from dashboard.account import queries as account_queries
 from imagehost.folders import albums
 from imagehost.models import FileDay
 from lookup.models import Decision
-from oidc_provider.models import LastUse, RequestRecord
+from oidc_provider.models import ClientSession, LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
@@ -39,7 +39,7 @@ LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
     *("folders", "folder_rules", "files", "file_days", "albums", "comments", "votes", "comment_likes", "reports"),
     *("uploads", "decisions", "staff_notices"),
-    *("app_uses", "app_requests"),
+    *("app_sessions", "app_uses", "app_requests"),
 }
 
 
@@ -71,6 +71,9 @@ def fill(user: User) -> str:
     AssetFactory(owner=user)
     app, now = ApplicationFactory(), timezone.now()
     LastUse.objects.create(application=app, user=user, used_at=now)
+    ClientSession.objects.create(
+        application=app, user=user, sid=f"sid-{user.pk}", session="name", created_at=now, used_at=now
+    )
     RequestRecord.objects.create(application=app, user=user, moment=now, kind="ASKED", request_id="r")
     return issued.secret
 

@@ -106,7 +106,9 @@ def test_settings_are_copied_either_way_once_the_page_has_shown_what_changes(
     applications.change_details(application=source, by=user, name="Renamed", terms_url="https://app.example/terms")
     applications.change_scopes(application=source, scopes=["openid", "offline_access"], by=user)
     logos.change(application=source, png=png(), by=user)
-    kept = Application.objects.values_list("redirect_uris", "client_id", "client_secret").get(pk=target.pk)
+    applications.change_details(application=source, by=user, backchannel_logout_uri="https://app.example/logout")
+    own = ("redirect_uris", "client_id", "client_secret", "backchannel_logout_uri")
+    kept = Application.objects.values_list(*own).get(pk=target.pk)
     text = browser.open(page_of(target, "copy-settings/")).text
     for words in (
         "Ada's app becomes Renamed",
@@ -121,7 +123,7 @@ def test_settings_are_copied_either_way_once_the_page_has_shown_what_changes(
     assert (copied.name, copied.terms_url) == ("Renamed", "https://app.example/terms")
     assert copied.registered_scopes == ["openid", "offline_access"]
     assert logos.of(copied) == logos.of(source)
-    assert (copied.redirect_uris, copied.client_id, copied.client_secret) == kept
+    assert tuple(getattr(copied, name) for name in own) == kept
     assert not copied.is_verified
     assert "have the same name, links, scopes and logo" in browser.open(page_of(target, "copy-settings/")).text
 
