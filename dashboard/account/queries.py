@@ -218,9 +218,9 @@ def _tables_of_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str,
     invitations = Invitation.objects.filter(Q(invited_by=user) | Q(email__in=addresses))
     yield "invitations", invitations, ("email", "team_id", "application_id", "role", "created_at", "expires_at")
     # What apps did for the person.
+    sessions = user.client_sessions.select_related("application")
+    yield "app_sessions", sessions, ("application.client_id", "created_at", "used_at")
     uses = LastUse.objects.filter(user=user).select_related("application")
-    sessions_at_apps = user.client_sessions.select_related("application")
-    yield "app_sessions", sessions_at_apps, ("application.client_id", "created_at", "used_at")
     yield "app_uses", uses, ("application.client_id", "used_at")
     records = RequestRecord.objects.filter(user=user).select_related("application")
     yield "app_requests", records, ("application.client_id", "moment", "kind", "outcome")

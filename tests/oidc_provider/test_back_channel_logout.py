@@ -356,19 +356,17 @@ def statements(act: Callable[[], Any]) -> int:
 def test_a_logout_url_costs_one_statement_at_the_code_and_none_at_the_tokens(
     heard: App, other_app: App, browser: Client
 ) -> None:
-    counts = []
-    for app in (other_app, heard):
+    def counts_of(app: App) -> list[int]:
         token = app.sign_in(browser, SCOPE)["refresh_token"]
         code = code_for(browser, app.application, scope=SCOPE)
-        counts.append(
-            (
-                statements(lambda app=app: code_for(browser, app.application, scope=SCOPE)),
-                statements(lambda app=app, code=code: app.exchange(code)),
-                statements(lambda app=app, token=token: app.refresh(token)),
-            )
-        )
-    without, with_url = counts
-    assert with_url == (without[0] + 1, without[1], without[2])
+        return [
+            statements(lambda: code_for(browser, app.application, scope=SCOPE)),
+            statements(lambda: app.exchange(code)),
+            statements(lambda: app.refresh(token)),
+        ]
+
+    at_code, at_exchange, at_refresh = counts_of(other_app)
+    assert counts_of(heard) == [at_code + 1, at_exchange, at_refresh]
 
 
 def test_a_sign_out_costs_one_statement_without_sessions_at_apps(user: User, app: App) -> None:

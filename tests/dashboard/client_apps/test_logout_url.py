@@ -29,7 +29,8 @@ NOT_PUBLIC = "The host is an address that is not public."
 
 
 def stored(app: Application) -> str:
-    return Application.objects.values_list("backchannel_logout_uri", flat=True).get(pk=app.pk)
+    found: Application = Application.objects.get(pk=app.pk)
+    return found.backchannel_logout_uri
 
 
 def test_it_is_set_changed_and_removed_on_the_settings_page_and_shown_in_the_activity(
