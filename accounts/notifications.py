@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import smtplib
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -18,14 +20,18 @@ from infrastructure.limits import LimitsUnavailable
 logger = logging.getLogger(__name__)
 
 
-def send_after_commit(*, to: User, subject: str, template: str, context: dict[str, Any]) -> None:
+def send_after_commit(
+    *, to: User, subject: str, template: str, context: dict[str, Any], in_background: bool = False
+) -> None:
     """Send an email; a user without an address gets none. `template`, a text, gets `context` with `user`, `site_name`
-    and `base_url`."""
+    and `base_url`. `in_background`: a thread sends it, for a caller that cannot wait for the mail server."""
     if not to.email:
         return
     names = {"user": to, "site_name": settings.SITE_NAME, "base_url": mail.ours(settings.BASE_URL)}
     text = render_to_string(template, {**names, **context})
-    transaction.on_commit(lambda: _send(to.email, f"{settings.SITE_NAME}: {subject}", text, is_notice=True))
+    send = functools.partial(_send, to.email, f"{settings.SITE_NAME}: {subject}", text, is_notice=True)
+    # No daemon: the end of the process waits for it.
+    transaction.on_commit(threading.Thread(target=send, name="mail").start if in_background else send)
 
 
 def send_to_address_after_commit(*, address: str, subject: str, template: str, context: dict[str, Any]) -> None:

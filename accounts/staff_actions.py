@@ -13,6 +13,7 @@ from accounts import bans, notices, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from accounts.models.notices import MAX_NOTICE
+from accounts.webhooks import endpoints
 
 
 @dataclass(frozen=True)
@@ -240,5 +241,15 @@ KEY_ACTIONS: tuple[StaffAction, ...] = (
         ),
         offer=lambda _: True,
         options={"permission": Permission.choices},
+    ),
+)
+WEBHOOK_ACTIONS: tuple[StaffAction, ...] = (
+    StaffAction(
+        "delete",
+        "Delete",
+        "It gets no more events, and its deliveries are deleted.",
+        "accounts.delete_webhookendpoint",
+        through(endpoints.delete, "endpoint"),
+        offer=lambda _: True,
     ),
 )

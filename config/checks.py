@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
+from accounts.webhooks import signatures
 from config import serve
 from oidc_provider.token import signing
 
@@ -95,11 +96,13 @@ def _is_plain_redis(cache: dict[str, Any]) -> bool:
 
 @register(Tags.security, deploy=True)
 def check_encryption_keys(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Check that the keys of the key set can be decrypted, where there is a database with the table."""
+    """Check that signing keys and secrets of webhooks can be decrypted, where there is a database with the tables."""
     try:
-        unreadable = signing.unreadable(timezone.now())
+        unreadable = [f"the signing key {kid}" for kid in signing.unreadable(timezone.now())]
+        if count := signatures.unreadable():
+            unreadable.append(f"the secrets of {count} webhooks")
     except DatabaseError:
         return []
     hint = "Put the secret that it was encrypted with behind the new one; docs/operations.md, Signing keys."
-    sentence = "SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the signing key {}."
-    return [Error(sentence.format(kid), hint=hint, id="config.E008") for kid in unreadable]
+    sentence = "SIGNING_KEY_ENCRYPTION_KEYS does not decrypt {}."
+    return [Error(sentence.format(what), hint=hint, id="config.E008") for what in unreadable]

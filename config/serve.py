@@ -54,6 +54,9 @@ def problems() -> Iterator[Problem]:
             yield Problem("edge", "config.E002", sentence, fix)
         if not settings.RATE_LIMITS_ENABLED:
             yield Problem("limits", "config.E009", "Every rate limit is off.", "Unset RATE_LIMITS_ENABLED.")
+        if settings.WEBHOOKS_TO_LOOPBACK:
+            sentence = "WEBHOOKS_TO_LOOPBACK is set: strangers' webhooks would reach servers on this machine."
+            yield Problem("webhooks", "config.E013", sentence, "Unset WEBHOOKS_TO_LOOPBACK.")
         yield from _weak_secrets()
     if settings.DEMO and settings.HTTPS and not is_local(str(urlsplit(settings.BASE_URL).hostname)):
         sentence = f"DEMO is on at {settings.BASE_URL}: its people and apps have passwords that others know."

@@ -39,7 +39,9 @@ EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 WEB_THREADS = env.integer("WEB_THREADS", 40 if EMBEDDED else 4)
 SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded default; elsewhere nginx cuts them off
 # What a start of production lets pass although it must not serve strangers (config.serve).
-ALLOW_UNSAFE_START = env.some_of("ALLOW_UNSAFE_START", ("demo", "edge", "eviction", "limits", "secrets", "workers"))
+ALLOW_UNSAFE_START = env.some_of(
+    "ALLOW_UNSAFE_START", ("demo", "edge", "eviction", "limits", "secrets", "webhooks", "workers")
+)
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 SENTRY_DSN = env.text("SENTRY_DSN", "")
@@ -217,6 +219,8 @@ COUNTED_DAYS = ("lookup.ProfileDay", "lookup.LinkDay", "imagehost.FileDay")
 PICTURE_RENDERER = "imagehost.examining.probing.png_of"
 # Makes the request of a back-channel logout for `accounts.webhooks`, which delivers it.
 LOGOUT_REQUEST = "oidc_provider.token.logout_tokens.request_of"
+# Returns the users whom `accounts.webhooks` writes to about a webhook of an app.
+APP_OWNERS = "oidc_provider.applications.roles.owners_of"
 # Whether webhooks and logouts may go to this machine, also without TLS: on a developer's own.
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", default=EMBEDDED)
 

@@ -11,9 +11,9 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 
-from accounts.admin import api_keys, records, users
+from accounts.admin import api_keys, records, users, webhooks
 
-__all__ = ["api_keys", "records", "users"]
+__all__ = ["api_keys", "records", "users", "webhooks"]
 
 # Their pages show secrets (the seed of a second factor, tokens of outside accounts) or write past the audit trail.
 for model in (Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken, UserSession):

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                 ('disabled_at', models.DateTimeField(null=True)),
                 ('disabled_by', models.CharField(blank=True, choices=[('OWNER', 'Paused by you'), ('FAILING', 'Disabled: every delivery of three days failed'), ('GONE', 'Disabled: it answered 410 Gone')], default='', max_length=8)),
                 ('failing_since', models.DateTimeField(null=True)),
-                ('is_slow', models.BooleanField(default=False)),
+                ('is_slow', models.BooleanField(default=True)),
                 ('application', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='webhook_endpoints', to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL)),
                 ('user', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='webhook_endpoints', to=settings.AUTH_USER_MODEL)),
             ],

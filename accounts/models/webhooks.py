@@ -49,8 +49,8 @@ class WebhookEndpoint(models.Model):
 
     `secret` and `previous_secret` are encrypted (`webhooks.signatures`); the previous one signs, too, until
     `previous_secret_until`. `failing_since`: the first failure since the last success. `is_slow`: its last answer took
-    long. The database does not check `user` and `application`: a release that does not know this table deletes them,
-    too.
+    long, or there is none yet. The database does not check `user` and `application`: a release that does not know this
+    table deletes them, too.
     """
 
     class Disabled(models.TextChoices):
@@ -81,7 +81,7 @@ class WebhookEndpoint(models.Model):
     disabled_at = models.DateTimeField(null=True)
     disabled_by = models.CharField(max_length=8, choices=Disabled.choices, blank=True, default="")
     failing_since = models.DateTimeField(null=True)
-    is_slow = models.BooleanField(default=False)
+    is_slow = models.BooleanField(default=True)
 
     class Meta:
         default_permissions = ("view", "delete")

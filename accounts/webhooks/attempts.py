@@ -15,11 +15,10 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from prometheus_client import Counter
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import LOGOUT, MAX_ANSWER, MAX_ERROR
-from accounts.webhooks import endpoints, signatures
+from accounts.webhooks import claims, endpoints, signatures
 from infrastructure import outbound
 from infrastructure.outbound import NotSent
 
@@ -40,11 +39,6 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # NUL cannot be stored, and t
 
 logger = logging.getLogger(__name__)
 
-DELIVERIES = Counter(
-    "hearth_webhook_deliveries",
-    "Attempts of webhooks and logouts: delivered, postponed or failed.",
-    ("kind", "outcome"),
-)
 _KINDS = {True: "logout", False: "event"}
 
 
@@ -193,7 +187,7 @@ def _record(result: Result) -> bool:
         rows = rows.filter(claimed_until=delivery.claimed_until)
     is_recorded = bool(rows.update(due_at=due_at, **values))
     if is_recorded:
-        DELIVERIES.labels(_KINDS[delivery.endpoint_id is None], outcome).inc()
+        claims.DELIVERIES.labels(_KINDS[delivery.endpoint_id is None], outcome).inc()
     return is_recorded
 
 

@@ -8,7 +8,7 @@ deliveries of it: no other one counts or takes them then. Endpoints take turns, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,12 +16,20 @@ from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from prometheus_client import Counter
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import WebhookDeliveryQuerySet
+from infrastructure.databases import batches
 
+KEPT = timedelta(days=30)  # since it was written
 CLAIM = timedelta(seconds=60)  # longer than a request may take
 AT_ONCE = 4  # requests to one endpoint, or logouts of one app, of all workers together
+DELIVERIES = Counter(
+    "hearth_webhook_deliveries",
+    "Attempts of webhooks and logouts: delivered, postponed or failed.",
+    ("kind", "outcome"),
+)
 LOOKAHEAD = 1000  # deliveries that one statement looks at, where it looks at all
 
 
@@ -108,6 +116,12 @@ def give_back(deliveries: Iterable[WebhookDelivery]) -> None:
     for until, pks in by_end.items():
         rows = WebhookDelivery.objects.filter(pk__in=pks, claimed_until=until)
         rows.update(due_at=timezone.now(), claimed_until=None)
+
+
+def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Delete finished deliveries that are older than KEPT, as `batches.delete` does; return their number."""
+    old = WebhookDelivery.objects.filter(created_at__lt=now - KEPT, due_at=None)
+    return batches.delete(old, by="created_at", after_batch=after_batch)
 
 
 def _due(now: datetime) -> WebhookDeliveryQuerySet:

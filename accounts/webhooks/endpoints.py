@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
-from accounts import audit
+from accounts import audit, notifications
 from accounts.models import EventType, User, WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import KEPT_BESIDE
 from accounts.webhooks import signatures
@@ -49,7 +51,7 @@ def change(*, endpoint: WebhookEndpoint, by: User, url: str, events: Sequence[st
     before = {"url": endpoint.url, "events": " ".join(endpoint.events)}
     _set(endpoint, url, events)
     if endpoint.url != before["url"]:  # how the earlier address answered says nothing of this one
-        endpoint.failing_since, endpoint.is_slow = None, False
+        endpoint.failing_since, endpoint.is_slow = None, True
     endpoint.save(update_fields=["url", "events", "failing_since", "is_slow"])
     after = {"url": endpoint.url, "events": " ".join(endpoint.events)}
     if after != before:
@@ -84,8 +86,21 @@ def disable(endpoint: WebhookEndpoint, why: WebhookEndpoint.Disabled) -> None:
 
 
 def disable_for(endpoint: WebhookEndpoint, why: WebhookEndpoint.Disabled) -> None:
-    """Disable a locked endpoint because of how its receiver answers. 3 queries, and 1 for its owner."""
+    """Disable a locked endpoint because of how its receiver answers, and write to its owners. 4 or 5 queries."""
     disable(endpoint, why)
+    try:
+        application, user = endpoint.application, endpoint.user
+    except ObjectDoesNotExist:  # a release that does not know webhooks has deleted the owner
+        return
+    owners: list[User] = import_string(settings.APP_OWNERS)(application) if user is None else [user]
+    for owner in owners:
+        notifications.send_after_commit(
+            to=owner,
+            subject="A webhook was disabled",
+            template="dashboard/letters/webhook_disabled.txt",
+            context={"endpoint": endpoint, "host": urlsplit(endpoint.url).hostname, "application": application},
+            in_background=True,  # other deliveries wait for this thread
+        )
     _record("webhook_disabled", endpoint, None, url=endpoint.url, why=why.value)
 
 
@@ -101,11 +116,11 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: User) -> str:
 
 
 @transaction.atomic
-def delete(*, endpoint: WebhookEndpoint, by: User) -> None:
-    """Delete it with its deliveries. Idempotent."""
+def delete(*, endpoint: WebhookEndpoint, by: User, reason: str = "") -> None:
+    """Delete it with its deliveries. Idempotent. `reason`: of staff."""
     found = WebhookEndpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
     if found is not None:
-        _record("webhook_deleted", found, by, url=found.url)
+        _record("webhook_deleted", found, by, reason=reason, url=found.url)
         found.delete()
 
 

@@ -9,6 +9,7 @@ from django.core import checks
 from django.core.signing import BadSignature, TimestampSigner
 from django.utils import timezone
 
+from accounts.webhooks import signatures
 from config import jobs
 from config.doctor import Finding, failure, ok, warning
 from config.operations import readiness
@@ -58,16 +59,20 @@ def old_secrets() -> Iterator[Finding]:
     """Find secrets that only a rotation needs. While one is going on, warnings about them are right to be there."""
     earlier = len(settings.SIGNING_KEY_ENCRYPTION_KEYS) - 1
     waiting = signing.encrypted_by_earlier(timezone.now())
-    if waiting:
+    webhooks = signatures.encrypted_by_earlier()
+    if waiting or webhooks:
         fix = "Run manage.py signing_keys reencrypt once every host has the same secrets."
-        yield warning(f"{len(waiting)} signing keys are not encrypted with the first secret", fix)
+        for text in ([f"{len(waiting)} signing keys"] if waiting else []) + (
+            [f"{webhooks} webhooks"] if webhooks else []
+        ):
+            yield warning(f"{text} are not encrypted with the first secret", fix)
     elif earlier:
         yield warning(f"no signing key needs the last {earlier} of SIGNING_KEY_ENCRYPTION_KEYS", FINISH)
     if settings.SECRET_KEY_FALLBACKS:
         count, needing = _sessions_by_key()
         text = f"{needing} of the {count} sessions that end next need SECRET_KEY_FALLBACKS"
         yield ok(text) if needing else warning(text, FINISH)
-    if not (earlier or waiting or settings.SECRET_KEY_FALLBACKS):
+    if not (earlier or waiting or webhooks or settings.SECRET_KEY_FALLBACKS):
         yield ok("no earlier one is configured")
 
 

@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from accounts.models import JobRun
+from accounts.webhooks import claims
 from config import jobs, views
 from config.operations import backups, parallel_calls, readiness
 from imagehost.storing import previews
@@ -54,6 +55,10 @@ BACKUP_FAILED = Family("hearth_backup_failed", "1: the last backup that ended ha
 SIGNING_SINCE = Family("hearth_signing_key_since_timestamp_seconds", "Since when the signing key signs.")
 PREVIEWS_DUE = Family("hearth_previews_due", "Thumbnails and posters that could be made now.")
 PREVIEWS_DUE_SINCE = Family("hearth_previews_longest_wait_seconds", "How long the first of them has been due.")
+WEBHOOKS_DUE = Family("hearth_webhook_deliveries_due", "Webhooks and logouts that could be delivered now.")
+WEBHOOKS_DUE_SINCE = Family(
+    "hearth_webhook_deliveries_longest_wait_seconds", "How long the first of them has been due."
+)
 FEED_EXPECTED = Family("hearth_presence_feed_expected", "1: CHAT_GUILD_ID names a chat server.")
 FEED_ALIVE = Family("hearth_presence_feed_timestamp_seconds", "When the gateway worker last said that it follows.")
 MEMBERS = Family("hearth_presence_members", "Members of the chat server that the worker knows.")
@@ -62,7 +67,7 @@ RECONNECTS = Family("hearth_presence_reconnects", "Sessions that the worker has 
 Found = dict[Family, Samples]
 FAMILIES = (
     *(READY, READ, JOB_LATE, JOB_FAILED, JOB_SUCCESS, JOB_SECONDS, BACKUP_SUCCESS, BACKUP_FAILED),
-    *(SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE),
+    *(SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE, WEBHOOKS_DUE, WEBHOOKS_DUE_SINCE),
     *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS),
 )
 
@@ -99,7 +104,7 @@ class StateCollector(Collector):
 
 
 def state() -> Iterator[tuple[Family, Samples]]:
-    """Yield every family with its samples, within two seconds. 4 queries, and the queries of /readyz."""
+    """Yield every family with its samples, within two seconds. 5 queries, and the queries of /readyz."""
     outcomes = parallel_calls.run(GROUPS, caller="metrics", limit=LIMIT)
     found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
     for outcome in outcomes.values():
@@ -156,6 +161,12 @@ def _previews(now: datetime) -> Found:
     return {PREVIEWS_DUE: [((), backlog.due)], PREVIEWS_DUE_SINCE: [((), backlog.longest_wait.total_seconds())]}
 
 
+def _webhooks(now: datetime) -> Found:
+    """Read the deliveries. 1 query."""
+    backlog = claims.backlog(now)
+    return {WEBHOOKS_DUE: [((), backlog.due)], WEBHOOKS_DUE_SINCE: [((), backlog.longest_wait.total_seconds())]}
+
+
 def _presence(now: datetime) -> Found:
     """Read the presence. 2 round trips to Redis."""
     if not settings.CHAT.guild_id:
@@ -178,6 +189,7 @@ GROUPS: tuple[parallel_calls.Calls[Found | None], ...] = (
         "backups": _reading(_backups),
         "signing_key": _reading(_signing_key),
         "previews": _reading(_previews),
+        "webhooks": _reading(_webhooks),
     },
     {"presence": _reading(_presence)},
 )

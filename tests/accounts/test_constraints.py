@@ -8,9 +8,26 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts import audit
-from accounts.models import AccountDeletion, ApiKey, AuditEvent, KeyDay, LinkedAccount, Name, StaffNotice, User
+from accounts.models import (
+    AccountDeletion,
+    ApiKey,
+    AuditEvent,
+    KeyDay,
+    LinkedAccount,
+    Name,
+    StaffNotice,
+    User,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
 from accounts.models.names import NameKind
-from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
+from tests.factories.accounts import (
+    AliasFactory,
+    ApiKeyFactory,
+    LinkedAccountFactory,
+    UserFactory,
+    WebhookEndpointFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +59,12 @@ REFUSED: list[tuple[str, type[models.Model], dict[str, Any]]] = [
     ("name_kind_is_known", Name, {"kind": "NICK"}),
     ("audit_actor_kind_is_known", AuditEvent, {"actor_kind": "ROBOT"}),
     ("staff_notice_hidden_once", StaffNotice, {"kind": StaffNotice.Kind.HIDDEN}),
+    ("webhook_endpoint_of_one", WebhookEndpoint, {"user": None}),
+    ("webhook_endpoint_says_why", WebhookEndpoint, {"disabled_at": MOMENT}),
+    ("webhook_endpoint_says_why", WebhookEndpoint, {"disabled_by": "GONE"}),
+    ("webhook_delivery_to_one", WebhookDelivery, {"client_id": "app"}),
+    ("webhook_delivery_to_one", WebhookDelivery, {"type": "logout"}),
+    ("webhook_delivery_to_one", WebhookDelivery, {"endpoint": None, "client_id": "app"}),
     ("name_one_username_for_each_user", Name, {"kind": NameKind.USERNAME}),
 ]
 ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
@@ -56,6 +79,8 @@ ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
     (Name, {"name": "another", "key": "ANOTHER"}),
     (AuditEvent, {"actor_kind": "STAFF"}),
     (StaffNotice, {"kind": StaffNotice.Kind.PICTURE}),
+    (WebhookEndpoint, {"disabled_at": MOMENT, "disabled_by": "GONE"}),
+    (WebhookDelivery, {"endpoint": None, "client_id": "app", "type": "logout"}),
 ]
 
 
@@ -69,6 +94,7 @@ def valid_rows() -> dict[type[models.Model], models.QuerySet[models.Model]]:
     key = ApiKeyFactory(owner=user)
     KeyDay.objects.create(key=key, day=MOMENT.date(), count=1)
     StaffNotice.objects.create(user=user, kind=StaffNotice.Kind.HIDDEN, text="Hidden.")
+    endpoint = WebhookEndpointFactory(user=user)
     rows: dict[type[models.Model], models.Model] = {
         User: user,
         ApiKey: key,
@@ -77,6 +103,8 @@ def valid_rows() -> dict[type[models.Model], models.QuerySet[models.Model]]:
         LinkedAccount: LinkedAccountFactory(user=user, kind="CHAT", external_id="own"),
         Name: AliasFactory(name="nick", user=user),
         AuditEvent: audit.record("user:looked_at", by=user, on=other),
+        WebhookEndpoint: endpoint,
+        WebhookDelivery: WebhookDelivery.objects.create(endpoint=endpoint, type="test"),
         StaffNotice: StaffNotice.objects.create(user=user, kind=StaffNotice.Kind.WARNING, text="A warning."),
     }
     return {model: model._base_manager.filter(pk=row.pk) for model, row in rows.items()}

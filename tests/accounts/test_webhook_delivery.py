@@ -3,28 +3,52 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import time_machine
+from django.core.mail import EmailMessage
+from django.db import OperationalError
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
+from standardwebhooks import Webhook
 
-from accounts.models import EventType, User, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import delivering, endpoints, outbox
+from accounts.models import AuditEvent, EventType, User, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import attempts, claims, delivering, endpoints, outbox
 from accounts.webhooks.outbox import Message
+from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
 from tests.support import webhook_receiver
+from tests.support.threads import together
 from tests.support.webhook_receiver import Receiver
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
+
+SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+GONE, FAILING = WebhookEndpoint.Disabled.GONE, WebhookEndpoint.Disabled.FAILING
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     with webhook_receiver.running() as receiver:
         yield receiver
+
+
+@pytest.fixture
+def another() -> Iterator[Receiver]:
+    with webhook_receiver.running() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +58,14 @@ def _loopback(settings: Settings) -> None:
 
 def endpoint_at(receiver: Receiver, owner: User | None = None) -> WebhookEndpoint:
     owner = owner or UserFactory()
-    url = f"{receiver.url}/{WebhookEndpoint.objects.count()}"
-    endpoint, secret = endpoints.create(by=owner, url=url, events=[EventType.FILE_EXPIRED], user=owner)
+    endpoint, secret = endpoints.create(by=owner, url=receiver.url, events=[EventType.FILE_EXPIRED], user=owner)
     receiver.secrets.append(secret)
     return endpoint
 
 
 def posted(endpoint: WebhookEndpoint, count: int = 1, subject: str | None = None) -> None:
-    subjects = [subject] * count if subject is not None else [f"person-{number}" for number in range(count)]
+    """Write messages for different people, or for one."""
+    subjects = [f"person-{number}" if subject is None else subject for number in range(count)]
     outbox.post(
         Message(endpoint.pk, EventType.FILE_EXPIRED, each, {"number": number}) for number, each in enumerate(subjects)
     )
@@ -51,8 +75,12 @@ def deliver() -> int:
     return delivering.deliver(until=timezone.now() + timedelta(minutes=10))
 
 
+def taken(room: int = 32, hindered: int = 32) -> list[WebhookDelivery]:
+    return claims.take_events(room, hindered=hindered)
+
+
 @contextmanager
-def working(count: int = 1, places: int = delivering.PLACES) -> Iterator[None]:
+def working(count: int = 1, places: int = delivering.PLACES, patience: float = 30) -> Iterator[None]:
     """Workers in threads of this process."""
     end = threading.Event()
     workers = [delivering.Worker(places=places, is_asked_to_end=end.is_set) for _ in range(count)]
@@ -63,30 +91,413 @@ def working(count: int = 1, places: int = delivering.PLACES) -> Iterator[None]:
     finally:
         end.set()
         for worker in workers:
-            worker.end(30)
+            worker.end(patience)
+
+
+# --- Each message, at least once ---
 
 
 def test_a_message_is_delivered_once_and_its_row_says_how(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    posted(endpoint)
+    receiver.body = b"thank\x00 you \xff"
+    posted(endpoint_at(receiver))
     assert (deliver(), deliver()) == (1, 0)
     (request,) = receiver.requests
     row = WebhookDelivery.objects.get()
     assert (request.id, request.status) == (row.message_id, 200)
-    assert (row.attempts, row.due_at, row.claimed_until, row.last_status, row.last_answer) == (1, None, None, 200, "ok")
+    assert request.content["type"] == "file.expired"
+    assert request.content["data"] == {"number": 0}
+    assert (row.attempts, row.due_at, row.claimed_until, row.last_status) == (1, None, None, 200)
+    assert row.last_answer == "thank you \N{REPLACEMENT CHARACTER}"
     assert row.delivered_at == row.last_at
 
 
 def test_workers_deliver_each_message_of_many_once(receiver: Receiver) -> None:
-    for number in range(10):
+    for _ in range(10):
         posted(endpoint_at(receiver), count=20)
     with working(2):
         receiver.wait_for(200)
     assert len(set(receiver.ids())) == len(receiver.ids()) == 200
 
 
-def test_one_person_s_events_arrive_in_order(receiver: Receiver) -> None:
+def test_claims_of_several_workers_are_disjoint_and_hold_no_more_than_four_of_an_endpoint(receiver: Receiver) -> None:
+    made = [endpoint_at(receiver) for _ in range(3)]
+    for endpoint in made:
+        posted(endpoint, count=10)
+    found = [delivery for share in together(4, lambda _: taken()) for delivery in share]
+    found += taken() + taken()  # what the others left, as each endpoint was locked by one
+    assert len({delivery.pk for delivery in found}) == len(found)
+    assert sorted(delivery.endpoint_id or 0 for delivery in found) == sorted(
+        endpoint.pk for endpoint in made for _ in range(claims.AT_ONCE)
+    )
+    assert taken() == []
+
+
+def test_a_message_whose_worker_was_killed_before_the_record_is_sent_again_with_its_id(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    posted(endpoint_at(receiver))
+    (delivery,) = taken()
+    attempts.sent(delivery, None)  # and then the process is gone
+    assert deliver() == 0
+    clock.shift(claims.CLAIM)
+    assert deliver() == 1
+    first, second = receiver.requests
+    assert (first.id, first.body) == (second.id, second.body)
+    assert WebhookDelivery.objects.get().attempts == 1
+
+
+def test_what_is_under_way_at_the_end_is_given_back_and_recorded_where_it_is_quick(receiver: Receiver) -> None:
+    posted(endpoint_at(receiver), count=3)
+    receiver.seconds = 30
+    with working(patience=0.1):
+        receiver.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 3)
+    rows = WebhookDelivery.objects.waiting()
+    assert [(row.attempts, row.claimed_until, row.due_at is not None) for row in rows] == [(0, None, True)] * 3
+    assert len(taken()) == 3
+
+
+def test_an_error_of_the_database_loses_no_result(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    record, errors = attempts.record, [OperationalError("the connection was closed")]
+
+    def stumbling(results: Any) -> None:
+        if errors:
+            raise errors.pop()
+        record(results)
+
+    monkeypatch.setattr(attempts, "record", stumbling)
+    monkeypatch.setattr(delivering, "AFTER_ERROR_SECONDS", 0.01)
+    posted(endpoint_at(receiver))
+    with working():
+        receiver.wait_until(lambda: WebhookDelivery.objects.filter(delivered_at__isnull=False).exists())
+    assert len(receiver.requests) == 1
+    assert caplog.messages == ["The worker for deliveries failed"]
+
+
+def test_a_fault_of_one_attempt_is_a_failure_and_not_the_end_of_the_worker(
+    receiver: Receiver, settings: Settings
+) -> None:
+    lost = endpoint_at(receiver)
+    good = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["of another host"]
+    posted(endpoint_at(receiver))
+    posted(lost)
+    assert deliver() == 2
+    assert WebhookDelivery.objects.get(endpoint=lost).last_error == attempts.UNREADABLE
+    assert WebhookDelivery.objects.exclude(endpoint=lost).get().last_status == 200
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = good
+
+
+# --- Order ---
+
+
+def test_one_persons_events_arrive_in_order(receiver: Receiver) -> None:
     posted(endpoint_at(receiver), count=20, subject="person")
     with working(2):
         receiver.wait_for(20)
     assert [request.content["data"]["number"] for request in receiver.requests] == list(range(20))
+
+
+def test_an_event_waits_for_the_retry_of_an_earlier_one_of_the_same_person_and_no_other_does(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.failures = 1
+    posted(endpoint, subject="person")
+    assert deliver() == 1
+    posted(endpoint, count=2, subject="person")
+    posted(endpoint, subject="another")
+    assert deliver() == 1
+    assert receiver.requests[-1].id == WebhookDelivery.objects.get(subject="another").message_id
+    clock.shift(6 * SECOND)
+    assert deliver() == 3
+    in_order = list(
+        WebhookDelivery.objects.filter(subject="person").order_by("pk").values_list("message_id", flat=True)
+    )
+    assert [request.id for request in receiver.requests[2:]] == in_order
+
+
+def test_what_waits_for_a_retry_is_looked_at_once_and_not_at_each_poll(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.failures = 1
+    posted(endpoint, count=3, subject="person")
+    deliver()
+    assert claims.is_any_due()
+    claims.put_behind_retries()
+    assert not claims.is_any_due()
+    assert len(set(WebhookDelivery.objects.values_list("due_at", flat=True))) == 1
+    clock.shift(6 * SECOND)
+    assert deliver() == 3
+
+
+# --- Times ---
+
+
+def test_a_message_is_retried_for_three_days_then_the_endpoint_is_disabled_and_its_owner_gets_a_letter(
+    receiver: Receiver, clock: time_machine.Traveller, mailoutbox: list[EmailMessage]
+) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.status = 503
+    posted(endpoint)
+    for number, pause in enumerate(attempts.PAUSES):
+        assert deliver() == 1
+        row = WebhookDelivery.objects.get()
+        assert (row.attempts, row.last_status, row.delivered_at) == (number + 1, 503, None)
+        assert row.due_at is not None
+        assert pause <= row.due_at - timezone.now() <= pause * 1.1
+        clock.move_to(row.due_at - SECOND)
+        assert deliver() == 0
+        clock.move_to(row.due_at)
+    assert not mailoutbox
+    assert deliver() == 1
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, endpoint.disabled_by) == (timezone.now(), FAILING)
+    assert (timezone.now() - NOON) > 3 * DAY
+    assert not WebhookDelivery.objects.waiting().exists()
+    assert len({request.id for request in receiver.requests}) == 1
+    receiver.wait_until(lambda: bool(mailoutbox))
+    (letter,) = mailoutbox
+    assert letter.to == [endpoint.user.email if endpoint.user else ""]
+    assert "every delivery of three days failed" in str(letter.body)
+    assert AuditEvent.objects.get(verb="user:webhook_disabled").data["why"] == "FAILING"
+
+
+def test_one_success_of_three_days_keeps_the_endpoint(receiver: Receiver, clock: time_machine.Traveller) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.failures = 1
+    posted(endpoint)
+    deliver()
+    endpoint.refresh_from_db()
+    assert endpoint.failing_since == timezone.now()
+    clock.shift(2 * DAY)
+    assert deliver() == 1
+    endpoint.refresh_from_db()
+    assert endpoint.failing_since is None
+    clock.shift(2 * DAY)
+    receiver.failures = 1
+    posted(endpoint)
+    deliver()
+    endpoint.refresh_from_db()
+    assert (endpoint.failing_since, endpoint.disabled_at) == (timezone.now(), None)
+
+
+def test_an_idle_worker_asks_one_question_in_a_quarter_of_a_second() -> None:
+    from django.db import connection
+
+    dispatcher = delivering.Dispatcher(32)
+    began_at = time.monotonic()
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(2):
+            assert not dispatcher.begin()
+            dispatcher.finish(delivering.POLL_SECONDS)
+    assert len(queries) == 2
+    assert time.monotonic() - began_at > 0.45
+
+
+def test_a_batch_of_claims_costs_as_much_as_one(receiver: Receiver) -> None:
+    from django.db import connection
+
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert taken()
+        return len(queries)
+
+    posted(endpoint_at(receiver))
+    one = cost()
+    for _ in range(8):
+        posted(endpoint_at(receiver), count=4)
+    assert cost() == one
+
+
+# --- What an answer means ---
+
+
+def test_410_disables_the_endpoint_and_gives_up_what_waits(receiver: Receiver, mailoutbox: list[EmailMessage]) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.status = 410
+    posted(endpoint, count=6)
+    assert deliver() == claims.AT_ONCE
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_by == GONE
+    assert not WebhookDelivery.objects.waiting().exists()
+    receiver.wait_until(lambda: bool(mailoutbox))
+    assert "answered 410 Gone" in str(mailoutbox[0].body)
+
+
+@pytest.mark.parametrize(("status", "error"), [(302, attempts.REDIRECT), (400, ""), (404, ""), (500, "")])
+def test_every_other_answer_is_tried_again(receiver: Receiver, status: int, error: str) -> None:
+    receiver.status, receiver.headers = status, {"Location": receiver.url}
+    posted(endpoint_at(receiver))
+    assert deliver() == 1
+    row = WebhookDelivery.objects.get()
+    assert (row.last_status, row.last_error, row.due_at is not None) == (status, error, True)
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 299])
+def test_every_2xx_is_a_success(receiver: Receiver, status: int) -> None:
+    receiver.status, receiver.body = status, b""
+    posted(endpoint_at(receiver))
+    deliver()
+    assert WebhookDelivery.objects.get().delivered_at is not None
+
+
+def test_no_answer_is_a_failure_with_a_sentence(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    WebhookEndpoint.objects.update(url="http://127.0.0.1:1/")
+    posted(endpoint)
+    deliver()
+    row = WebhookDelivery.objects.get()
+    assert row.last_status is None
+    assert row.last_error.endswith(".")
+    assert row.due_at is not None
+
+
+# --- Endpoints that change while a request is under way ---
+
+
+def test_a_failure_that_comes_after_a_pause_waits_for_no_retry(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    posted(endpoint)
+    (delivery,) = taken()
+    receiver.status = 500
+    endpoints.pause(endpoint=endpoint, by=delivery.endpoint.user)  # type: ignore[union-attr]  # it is there
+    attempts.record([attempts.sent(delivery, None)])
+    endpoint.refresh_from_db()
+    assert (WebhookDelivery.objects.get().due_at, endpoint.failing_since) == (None, None)
+
+
+def test_a_success_that_comes_after_a_pause_counts(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    posted(endpoint)
+    (delivery,) = taken()
+    endpoints.pause(endpoint=endpoint, by=delivery.endpoint.user)  # type: ignore[union-attr]  # it is there
+    attempts.record([attempts.sent(delivery, None)])
+    assert WebhookDelivery.objects.get().delivered_at is not None
+
+
+def test_an_endpoint_that_was_deleted_meanwhile_is_no_error(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    posted(endpoint)
+    (delivery,) = taken()
+    endpoints.delete(endpoint=endpoint, by=UserFactory())
+    attempts.record([attempts.sent(delivery, None)])
+    assert not WebhookDelivery.objects.exists()
+
+
+def test_what_was_written_while_an_endpoint_was_paused_is_given_up(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    WebhookEndpoint.objects.update(disabled_at=timezone.now(), disabled_by="OWNER")
+    posted(endpoint)
+    assert deliver() == 0
+    assert not claims.is_any_due()
+    assert not receiver.requests
+
+
+def test_another_url_forgets_how_the_earlier_one_answered(receiver: Receiver, another: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * DAY, is_slow=False)
+    endpoints.change(endpoint=endpoint, by=UserFactory(), url=another.url, events=endpoint.events)
+    endpoint.refresh_from_db()
+    assert (endpoint.failing_since, endpoint.is_slow) == (None, True)
+
+
+# --- No receiver delays another's ---
+
+
+def test_endpoints_take_turns(receiver: Receiver) -> None:
+    busy, quiet = endpoint_at(receiver), endpoint_at(receiver)
+    posted(busy, count=50)
+    posted(quiet)
+    assert [delivery.endpoint_id for delivery in taken(room=2)] == [busy.pk, quiet.pk]
+
+
+def test_slow_and_failing_endpoints_get_at_most_half_of_the_places(receiver: Receiver) -> None:
+    slow = [endpoint_at(receiver) for _ in range(6)]
+    failing = {"is_slow": False, "failing_since": timezone.now()}
+    WebhookEndpoint.objects.filter(pk__in=[each.pk for each in slow[3:]]).update(**failing)  # new ones count as slow
+    for endpoint in slow:
+        posted(endpoint, count=10)
+    for _ in range(3):
+        quick = endpoint_at(receiver)
+        WebhookEndpoint.objects.filter(pk=quick.pk).update(is_slow=False)
+        posted(quick, count=10)
+    found = [delivery.endpoint_id for delivery in taken(room=16, hindered=8)]
+    assert len(found) == 16
+    assert sum(pk in {each.pk for each in slow} for pk in found) == 8
+    assert taken(room=16, hindered=0) != []
+    assert len(taken(room=32, hindered=3)) == 3
+
+
+def test_endpoints_that_hang_delay_nobody_elses_deliveries(receiver: Receiver, another: Receiver) -> None:
+    quick = endpoint_at(receiver)
+    posted(quick)
+    deliver()
+    another.seconds = 30
+    for _ in range(9):
+        posted(endpoint_at(another), count=10)
+    with working():
+        another.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16)
+        began_at = time.monotonic()
+        posted(quick, count=40)
+        receiver.wait_for(41)
+        assert time.monotonic() - began_at < 3
+        assert WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16
+        another.closed.set()
+
+
+def test_an_answer_after_two_seconds_marks_an_endpoint_as_slow_until_a_quick_one(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    posted(endpoint)
+    receiver.seconds = 2.1
+    deliver()
+    endpoint.refresh_from_db()
+    assert endpoint.is_slow
+    receiver.seconds = 0
+    posted(endpoint)
+    deliver()
+    endpoint.refresh_from_db()
+    assert not endpoint.is_slow
+
+
+# --- Signatures ---
+
+
+def test_while_a_secret_is_rotated_both_sign_and_a_day_later_only_the_new_one(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    endpoint = endpoint_at(receiver)
+    new = endpoints.rotate_secret(endpoint=endpoint, by=UserFactory())
+    (old,) = receiver.secrets
+    posted(endpoint)
+    deliver()
+    (request,) = receiver.wait_for(1)
+    for secret in (old, new):
+        Webhook(secret).verify(request.body, dict(request.headers))
+    assert len(request.headers["webhook-signature"].split(" ")) == 2
+    clock.shift(DAY)
+    posted(endpoint)
+    deliver()
+    receiver.wait_for(1, status=401)
+    receiver.secrets = [new]
+    clock.shift(MINUTE)
+    assert deliver() == 1
+    assert WebhookDelivery.objects.latest("pk").delivered_at is not None
+
+
+# --- What is kept ---
+
+
+def test_finished_deliveries_leave_after_thirty_days(receiver: Receiver, clock: time_machine.Traveller) -> None:
+    endpoint = endpoint_at(receiver)
+    posted(endpoint)
+    deliver()
+    clock.shift(claims.KEPT)
+    assert claims.delete_past_use(timezone.now()) == 0
+    clock.shift(SECOND)
+    posted(endpoint)
+    assert claims.delete_past_use(timezone.now()) == 1
+    assert WebhookDelivery.objects.waiting().count() == 1

@@ -15,10 +15,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import AuditEvent, JobRun
+from accounts.models import AuditEvent, JobRun, WebhookDelivery, WebhookEndpoint
 from oidc_provider.models import AccessToken, Grant, IDToken, RefreshToken, SigningKey
 from oidc_provider.token import signing
-from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
+from tests.factories.accounts import (
+    AliasFactory,
+    ApiKeyFactory,
+    LinkedAccountFactory,
+    StaffFactory,
+    UserFactory,
+    WebhookEndpointFactory,
+)
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.factories.presence import LastOnlineFactory
 from tests.lookup import admin_forms
@@ -66,6 +73,16 @@ def job() -> JobRun:
     return JobRun.objects.create(name=f"job_{uuid.uuid4().hex}", started_at=timezone.now())
 
 
+def endpoint() -> WebhookEndpoint:
+    """An endpoint of a person; its secrets are in no answer."""
+    made: WebhookEndpoint = WebhookEndpointFactory(user=UserFactory())
+    return made
+
+
+def delivery() -> WebhookDelivery:
+    return WebhookDelivery.objects.create(endpoint=endpoint(), type="test")
+
+
 MAKE: dict[str, Callable[[], Model]] = {
     "accounts/user": UserFactory,
     "accounts/linkedaccount": LinkedAccountFactory,
@@ -78,6 +95,8 @@ MAKE: dict[str, Callable[[], Model]] = {
     "oidc_provider/refreshtoken": refresh_token,
     "oidc_provider/signingkey": signing.publish,
     "accounts/jobrun": job,
+    "accounts/webhookendpoint": endpoint,
+    "accounts/webhookdelivery": delivery,
     "presence/lastonline": LastOnlineFactory,
 }
 EVERYWHERE = MAKE | {f"lookup/{name}": make for name, make in admin_forms.MAKE.items()}
@@ -178,13 +197,23 @@ def test_staff_sign_in_through_the_account_login(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["accounts/linkedaccount", "accounts/name", "accounts/auditevent", "accounts/jobrun", "oidc_provider/signingkey"],
+    [
+        *("accounts/linkedaccount", "accounts/name", "accounts/auditevent", "accounts/jobrun"),
+        *("accounts/webhookendpoint", "accounts/webhookdelivery", "oidc_provider/signingkey"),
+    ],
 )
 def test_records_are_read_only(browser: Client, rows: dict[str, Model], page: str) -> None:
     obj = rows[page]
     assert browser.get(f"/admin/{page}/add/").status_code == 403
     assert browser.post(f"/admin/{page}/{obj.pk}/change/", {}).status_code == 403
     assert browser.post(f"/admin/{page}/{obj.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_the_page_of_a_webhook_shows_no_secret(browser: Client, rows: dict[str, Model]) -> None:
+    row = endpoint()
+    text = browser.get(f"/admin/accounts/webhookendpoint/{row.pk}/change/").content.decode()
+    assert row.url in text
+    assert row.secret not in text
 
 
 @pytest.mark.parametrize("page", ["accounts/user", "accounts/apikey", "oidc_provider/application"])

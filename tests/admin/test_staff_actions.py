@@ -26,7 +26,7 @@ from lookup.models import Decision, Report
 from oidc_provider.models import AccessToken, Application, Approval, RefreshToken
 from tests.admin.test_pages import access_token, cost_of, refresh_token
 from tests.dashboard.staff import pages
-from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory, WebhookEndpointFactory
 from tests.factories.dashboard import AccessRequestFactory
 from tests.factories.imagehost import FileFactory
 from tests.factories.lookup import CommentFactory, ReportFactory
@@ -110,6 +110,7 @@ ROWS = {
     "accounts.ApiKey revoke": Row(lambda owner: ApiKeyFactory(owner=owner)),
     "accounts.ApiKey grant_permission": Row(lambda owner: ApiKeyFactory(owner=owner), {"permission": "lookup:user"}),
     "accounts.ApiKey withdraw_permission": Row(lambda owner: ApiKeyFactory(owner=owner), {"permission": "account"}),
+    "accounts.WebhookEndpoint delete": Row(lambda owner: WebhookEndpointFactory(user=owner)),
     "oidc_provider.Application suspend": Row(lambda owner: ApplicationFactory(user=owner)),
     "oidc_provider.Application restore": Row(lambda owner: SuspendedApplicationFactory(user=owner)),
     "oidc_provider.Application verify": Row(lambda owner: ApplicationFactory(user=owner)),
@@ -258,6 +259,7 @@ RECORDED = {
     "accounts.ApiKey revoke": ("api_key:revoked", "delete_apikey"),
     "accounts.ApiKey grant_permission": ("api_key:permission_granted", "change_apikey"),
     "accounts.ApiKey withdraw_permission": ("api_key:permission_withdrawn", "change_apikey"),
+    "accounts.WebhookEndpoint delete": ("user:webhook_deleted", "delete_webhookendpoint"),
     "oidc_provider.Application suspend": ("application:suspended", "suspend_application"),
     "oidc_provider.Application restore": ("application:restored", "suspend_application"),
     "oidc_provider.Application verify": ("application:verified", "verify_application"),

@@ -22,6 +22,7 @@ from config.web import request_body
 from dashboard.profile import editing
 from imagehost.errors import FileTooLarge
 from oidc_provider.token import signing
+from tests.factories.accounts import UserFactory, WebhookEndpointFactory
 
 # The settings of a good production start, as far as our own checks look.
 GOOD = {
@@ -32,6 +33,7 @@ GOOD = {
     "RATE_LIMITS_ENABLED": True,
     "ALLOW_UNSAFE_START": [],
     "STAFF_SECOND_FACTOR": True,
+    "WEBHOOKS_TO_LOOPBACK": False,
 }
 FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ("EMBEDDED", True, "config.E001", "DATABASE_URL is not set: this is the embedded default."),
@@ -44,6 +46,12 @@ FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ("REDIS_URL", "", "config.E003", "REDIS_URL is not set: limits and caches would differ between processes."),
     ("HTTPS", False, "config.E004", "BASE_URL is not https."),
     ("RATE_LIMITS_ENABLED", False, "config.E009", "Every rate limit is off."),
+    (
+        "WEBHOOKS_TO_LOOPBACK",
+        True,
+        "config.E013",
+        "WEBHOOKS_TO_LOOPBACK is set: strangers' webhooks would reach servers on this machine.",
+    ),
     ("SECRET_KEY", "short", "config.E011", "SECRET_KEY is an example, or too easy to guess (5 characters)."),
     ("ALLOW_UNSAFE_START", ["edge"], "config.W001", "ALLOW_UNSAFE_START lets pass: edge."),
     (
@@ -158,6 +166,15 @@ def test_a_signing_key_that_cannot_be_decrypted_is_named(settings: Settings) -> 
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new"]
     sentence = f"SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the signing key {kid}."
     assert [(message.id, message.msg) for message in check_encryption_keys(None)] == [("config.E008", sentence)]
+
+
+@pytest.mark.django_db
+def test_webhooks_whose_secrets_cannot_be_decrypted_are_counted(settings: Settings) -> None:
+    WebhookEndpointFactory(user=UserFactory())
+    assert check_encryption_keys(None) == []
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new"]
+    sentence = "SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the secrets of 1 webhooks."
+    assert [message.msg for message in check_encryption_keys(None)] == [sentence]
 
 
 def test_nginx_asks_a_host_again_that_has_just_restarted() -> None:

@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from accounts import rate_limits
-from accounts.models import JobRun, Permission
+from accounts.models import JobRun, Permission, WebhookDelivery
 from config import jobs
 from config.observability import metrics as served
 from config.operations import readiness
@@ -33,7 +33,7 @@ from infrastructure.databases.statements import Statement
 from infrastructure.metrics import engine_time
 from oidc_provider.token import signing
 from presence.store import store
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory, WebhookEndpointFactory
 from tests.factories.imagehost import FileFactory
 from tests.presence import lookups
 from tests.support import metric_values
@@ -254,13 +254,13 @@ def test_the_state_of_jobs_key_and_previews_is_read() -> None:
     assert found[served.PREVIEWS_DUE] == [((), 0)]
 
 
-def test_the_state_costs_three_queries() -> None:
+def test_the_state_costs_four_queries() -> None:
     jobs.scheduled()
     now = timezone.now()
     with CaptureQueriesContext(connection) as queries:
-        for ask in (served._jobs, served._signing_key, served._previews):
+        for ask in (served._jobs, served._signing_key, served._previews, served._webhooks):
             ask(now)
-    assert len(queries) == 3  # the runs of jobs, the key that signs, the previews that are due
+    assert len(queries) == 4  # the runs of jobs, the key that signs, the previews and webhooks that are due
 
 
 def test_previews_that_are_due_are_counted_with_the_longest_wait() -> None:
@@ -270,6 +270,17 @@ def test_previews_that_are_due_are_counted_with_the_longest_wait() -> None:
     found = served._previews(now)
     assert found[served.PREVIEWS_DUE] == [((), 2)]
     assert found[served.PREVIEWS_DUE_SINCE] == [((), 420)]
+
+
+def test_deliveries_that_are_due_are_counted_with_the_longest_wait() -> None:
+    now, endpoint = timezone.now(), WebhookEndpointFactory(user=UserFactory())
+    for minutes in (-7, -2, 3):
+        due_at = now + timedelta(minutes=minutes)
+        WebhookDelivery.objects.create(endpoint=endpoint, type="test", due_at=due_at)
+    WebhookDelivery.objects.create(endpoint=endpoint, type="test", due_at=None)
+    found = served._webhooks(now)
+    assert found[served.WEBHOOKS_DUE] == [((), 2)]
+    assert found[served.WEBHOOKS_DUE_SINCE] == [((), 420)]
 
 
 def test_the_feed_of_presence_is_dated(settings: Settings) -> None:
@@ -298,9 +309,9 @@ def test_without_the_database_a_scrape_has_all_else(client: Client, monkeypatch:
     monkeypatch.setattr(BaseDatabaseWrapper, "connect", refuse)
     series = scraped(client)
     assert requests_of(series) == {("/healthz", "GET", "200"): 1}
-    parts = ("jobs", "signing_key", "previews", "presence")
+    parts = ("jobs", "signing_key", "previews", "webhooks", "presence")
     read = {part: value(series, "hearth_state_read", part=part) for part in parts}
-    assert read == {"jobs": 0, "signing_key": 0, "previews": 0, "presence": 1}
+    assert read == {"jobs": 0, "signing_key": 0, "previews": 0, "webhooks": 0, "presence": 1}
     assert value(series, "hearth_ready", part="database") == 0
     assert value(series, "hearth_job_late", name="fold_visits") is None
 

@@ -5,8 +5,9 @@ from typing import Any
 import factory
 from allauth.account.models import EmailAddress
 
-from accounts.models import ApiKey, LinkedAccount, Name, Permission, User
+from accounts.models import ApiKey, EventType, LinkedAccount, Name, Permission, User, WebhookEndpoint
 from accounts.models.names import NameKind
+from accounts.webhooks import signatures
 from infrastructure.hashing import digest
 from tests.factories import ModelFactory
 
@@ -81,3 +82,16 @@ class ApiKeyFactory(ModelFactory[ApiKey]):
     prefix = factory.Sequence(lambda number: f"pre{number}")
     secret_hash = factory.LazyAttribute(lambda key: digest(key.secret))
     permissions = factory.LazyFunction(lambda: [Permission.ACCOUNT.value])
+
+
+class WebhookEndpointFactory(ModelFactory[WebhookEndpoint]):
+    """An endpoint of `user` or of `application`, for all of its events."""
+
+    class Meta:
+        model = WebhookEndpoint
+
+    url = factory.Sequence(lambda number: f"https://hooks.example.org/{number}")
+    events = factory.LazyAttribute(
+        lambda endpoint: [event.value for event in EventType if event.is_of_app == hasattr(endpoint, "application")]
+    )
+    secret = factory.LazyFunction(lambda: signatures.encrypted(signatures.new_secret()))

@@ -20,11 +20,13 @@ from django.urls import resolve
 from jwcrypto import jwk, jwt
 from pytest_django import Settings
 
-from accounts.models import AuditEvent
+from accounts.models import AuditEvent, WebhookEndpoint
+from accounts.webhooks import endpoints, signatures
 from config.operations import parallel_calls
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
+from tests.factories.accounts import UserFactory, WebhookEndpointFactory
 from tests.oidc_provider.protocol import (
     DISCOVERY,
     DISCOVERY_OF_RFC_8414,
@@ -375,6 +377,24 @@ def test_encrypted_anew_the_keys_need_the_old_secret_no_more(
         (kid, "SYSTEM") for kid in (waiting, signing_key.kid)
     }
     assert new_secret not in json.dumps([event.data for event in events])
+
+
+def test_encrypted_anew_webhooks_need_the_old_secret_no_more(signing_key: SigningKey, settings: Settings) -> None:
+    endpoint, lost = WebhookEndpointFactory(user=UserFactory()), WebhookEndpointFactory(user=UserFactory())
+    endpoints.rotate_secret(endpoint=endpoint, by=endpoint.user)
+    endpoint.refresh_from_db()
+    secrets = [signatures.decrypted(stored) for stored in (endpoint.secret, endpoint.previous_secret)]
+    WebhookEndpoint.objects.filter(pk=lost.pk).update(secret="of another host")
+    new_secret = _change_of_secret(settings)
+    assert _command("reencrypt").splitlines()[1:-1] == [
+        "2 secrets of webhooks are encrypted with it, too.",
+        "1 webhooks CANNOT SIGN: no secret fits. Their owners have to rotate theirs.",
+    ]
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [new_secret]
+    endpoint.refresh_from_db()
+    assert [signatures.decrypted(stored) for stored in (endpoint.secret, endpoint.previous_secret)] == secrets
+    assert WebhookEndpoint.objects.get(pk=lost.pk).secret == "of another host"
+    assert AuditEvent.objects.get(verb="webhook:reencrypted").data == {"count": 2}
 
 
 def test_nothing_changes_where_one_key_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from accounts.webhooks import signatures
 from oidc_provider import lifetimes
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         steps = parser.add_subparsers(dest="step", required=True)
         steps.add_parser("publish", help="make a key and put it into the key set")
         steps.add_parser("ensure", help="make a key that signs at once, where none signs: for the first start")
-        steps.add_parser("reencrypt", help="encrypt the private keys with the first of SIGNING_KEY_ENCRYPTION_KEYS")
+        steps.add_parser("reencrypt", help="encrypt private keys and secrets of webhooks anew")
         for step, text in (("sign", "let a published key sign"), ("retire", "take a key out of the key set")):
             step_parser = steps.add_parser(step, help=text)
             step_parser.add_argument("kid")
@@ -61,6 +62,10 @@ class Command(BaseCommand):
         changed = signing.reencrypt()
         for kid in changed:
             self.stdout.write(f"{kid} is encrypted with the first of SIGNING_KEY_ENCRYPTION_KEYS now.")
+        if count := signatures.reencrypt():
+            self.stdout.write(f"{count} secrets of webhooks are encrypted with it, too.")
+        if count := signatures.unreadable():
+            self.stdout.write(f"{count} webhooks CANNOT SIGN: no secret fits. Their owners have to rotate theirs.")
         self.stdout.write(f"{len(changed)} keys changed. The other secrets are no longer needed: remove them.")
 
     def _list(self, *, as_json: bool) -> None:
