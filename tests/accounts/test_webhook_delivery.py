@@ -63,6 +63,10 @@ def endpoint_at(receiver: Receiver, owner: User | None = None) -> WebhookEndpoin
     return endpoint
 
 
+def fresh(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    return WebhookEndpoint.objects.get(pk=endpoint.pk)
+
+
 def posted(endpoint: WebhookEndpoint, count: int = 1, subject: str | None = None) -> None:
     """Write messages for different people, or for one."""
     subjects = [f"person-{number}" if subject is None else subject for number in range(count)]
@@ -253,8 +257,7 @@ def test_a_message_is_retried_for_three_days_then_the_endpoint_is_disabled_and_i
         clock.move_to(row.due_at)
     assert not mailoutbox
     assert deliver() == 1
-    endpoint.refresh_from_db()
-    assert (endpoint.disabled_at, endpoint.disabled_by) == (timezone.now(), FAILING)
+    assert (fresh(endpoint).disabled_at, fresh(endpoint).disabled_by) == (timezone.now(), FAILING)
     assert (timezone.now() - NOON) > 3 * DAY
     assert not WebhookDelivery.objects.waiting().exists()
     assert len({request.id for request in receiver.requests}) == 1
@@ -270,18 +273,15 @@ def test_one_success_of_three_days_keeps_the_endpoint(receiver: Receiver, clock:
     receiver.failures = 1
     posted(endpoint)
     deliver()
-    endpoint.refresh_from_db()
-    assert endpoint.failing_since == timezone.now()
+    assert fresh(endpoint).failing_since == timezone.now()
     clock.shift(2 * DAY)
     assert deliver() == 1
-    endpoint.refresh_from_db()
-    assert endpoint.failing_since is None
+    assert fresh(endpoint).failing_since is None
     clock.shift(2 * DAY)
     receiver.failures = 1
     posted(endpoint)
     deliver()
-    endpoint.refresh_from_db()
-    assert (endpoint.failing_since, endpoint.disabled_at) == (timezone.now(), None)
+    assert (fresh(endpoint).failing_since, fresh(endpoint).disabled_at) == (timezone.now(), None)
 
 
 def test_an_idle_worker_asks_one_question_in_a_quarter_of_a_second() -> None:
@@ -320,8 +320,7 @@ def test_410_disables_the_endpoint_and_gives_up_what_waits(receiver: Receiver, m
     receiver.status = 410
     posted(endpoint, count=6)
     assert deliver() == claims.AT_ONCE
-    endpoint.refresh_from_db()
-    assert endpoint.disabled_by == GONE
+    assert fresh(endpoint).disabled_by == GONE
     assert not WebhookDelivery.objects.waiting().exists()
     receiver.wait_until(lambda: bool(mailoutbox))
     assert "answered 410 Gone" in str(mailoutbox[0].body)
@@ -364,17 +363,16 @@ def test_a_failure_that_comes_after_a_pause_waits_for_no_retry(receiver: Receive
     posted(endpoint)
     (delivery,) = taken()
     receiver.status = 500
-    endpoints.pause(endpoint=endpoint, by=delivery.endpoint.user)  # type: ignore[union-attr]  # it is there
+    endpoints.pause(endpoint=endpoint, by=UserFactory())
     attempts.record([attempts.sent(delivery, None)])
-    endpoint.refresh_from_db()
-    assert (WebhookDelivery.objects.get().due_at, endpoint.failing_since) == (None, None)
+    assert (WebhookDelivery.objects.get().due_at, fresh(endpoint).failing_since) == (None, None)
 
 
 def test_a_success_that_comes_after_a_pause_counts(receiver: Receiver) -> None:
     endpoint = endpoint_at(receiver)
     posted(endpoint)
     (delivery,) = taken()
-    endpoints.pause(endpoint=endpoint, by=delivery.endpoint.user)  # type: ignore[union-attr]  # it is there
+    endpoints.pause(endpoint=endpoint, by=UserFactory())
     attempts.record([attempts.sent(delivery, None)])
     assert WebhookDelivery.objects.get().delivered_at is not None
 
@@ -401,8 +399,7 @@ def test_another_url_forgets_how_the_earlier_one_answered(receiver: Receiver, an
     endpoint = endpoint_at(receiver)
     WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * DAY, is_slow=False)
     endpoints.change(endpoint=endpoint, by=UserFactory(), url=another.url, events=endpoint.events)
-    endpoint.refresh_from_db()
-    assert (endpoint.failing_since, endpoint.is_slow) == (None, True)
+    assert (fresh(endpoint).failing_since, fresh(endpoint).is_slow) == (None, True)
 
 
 # --- No receiver delays another's ---
@@ -454,13 +451,11 @@ def test_an_answer_after_two_seconds_marks_an_endpoint_as_slow_until_a_quick_one
     posted(endpoint)
     receiver.seconds = 2.1
     deliver()
-    endpoint.refresh_from_db()
-    assert endpoint.is_slow
+    assert fresh(endpoint).is_slow
     receiver.seconds = 0
     posted(endpoint)
     deliver()
-    endpoint.refresh_from_db()
-    assert not endpoint.is_slow
+    assert not fresh(endpoint).is_slow
 
 
 # --- Signatures ---
