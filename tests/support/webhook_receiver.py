@@ -41,8 +41,9 @@ class Request:
 class Receiver:
     """What has come, and what the next requests get.
 
-    `status`: of an answer; `failures`: so many requests get 500 first; `seconds`: before the answer; `secrets`: a
-    request that none of them has signed gets 401. The answer's `body` and `headers` may be any.
+    `status`: of an answer; `failures`: so many requests get 500 first; `seconds`: before the answer; `held`: none is
+    answered while it is set; `secrets`: a request that none of them has signed gets 401. The answer's `body` and
+    `headers` may be any. `requests` are those that were answered, `most_at_once` counts the others, too.
     """
 
     def __init__(self, port: int) -> None:
@@ -55,6 +56,7 @@ class Receiver:
         self.headers: dict[str, str] = {}
         self.requests: list[Request] = []
         self.most_at_once = 0
+        self.held = threading.Event()
         self.closed = threading.Event()
         self._lock = threading.Lock()
         self._at_once = 0
@@ -81,6 +83,8 @@ class Receiver:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         self.closed.wait(self.seconds)
+        while self.held.is_set() and not self.closed.wait(0.02):
+            pass
         with self._lock:
             self._at_once -= 1
             status = self._status_of(headers, body)
