@@ -26,6 +26,8 @@ from accounts.models import ApiKey, User
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 
+EMAIL_CLAIMS = frozenset({"email", "email_verified"})
+
 
 @transaction.atomic
 def end_access(*, user: User, by: User | None) -> None:
@@ -105,6 +107,23 @@ def note_second_factor_failure(user: User, **kwargs: Any) -> None:
 @receiver(signals.email_confirmed, dispatch_uid="accounts.credentials.email_confirmed")
 def note_confirmed_address(email_address: EmailAddress, **kwargs: Any) -> None:
     audit.record("user:email_confirmed", by=email_address.user, on=email_address.user)
+
+
+@receiver(signals.email_changed, dispatch_uid="accounts.credentials.email_claims")
+def note_main_address(
+    user: User, from_email_address: EmailAddress | None, to_email_address: EmailAddress, **kwargs: Any
+) -> None:
+    """Call the receivers of `claims_changed`: another address is the one of the account."""
+    if from_email_address is None or from_email_address.email != to_email_address.email:
+        is_alike = from_email_address is not None and from_email_address.verified == to_email_address.verified
+        hooks.claims_changed({user.pk: {"email"} if is_alike else EMAIL_CLAIMS})
+
+
+@receiver(signals.email_removed, dispatch_uid="accounts.credentials.email_claims_removed")
+def note_removed_address(user: User, email_address: EmailAddress, **kwargs: Any) -> None:
+    """Call the receivers of `claims_changed`: the account's address, its only one, was removed."""
+    if email_address.primary:
+        hooks.claims_changed({user.pk: EMAIL_CLAIMS})
 
 
 # What is written of each change. No event names an address: the trail outlives accounts.

@@ -147,7 +147,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if user.is_hidden and values.get("public_api_access"):
         raise ValidationError({"public_api_access": HIDDEN})
-    old_username, was_staff = user.username, user.is_staff
+    old_username, old_name, was_staff = user.username, user.get_full_name(), user.is_staff
     for name, value in values.items():
         if name in _MANY:
             getattr(user, name).set(value)
@@ -164,6 +164,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
         records.forget_of(user)
     if "public_api_access" in values:
         hooks.call("public_access_changed", user)
+    _note_names(user, old_username, old_name)
     data = {"old_username": old_username} if user.username != old_username else {}
     audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
     return user
@@ -176,7 +177,7 @@ def rename(*, user: User, username: str, by: User | None) -> User:
     """
     check_may_act_for(owner=user, by=by)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    now, old_username = timezone.now(), user.username
+    now, old_username, old_name = timezone.now(), user.username, user.get_full_name()
     is_own_choice = by is not None and by.pk == user.pk
     try:
         if is_own_choice and user.renamed_at is not None and user.renamed_at + RENAMED_EVERY > now:
@@ -196,6 +197,7 @@ def rename(*, user: User, username: str, by: User | None) -> User:
     except ValidationError as error:
         raise ValidationError({"username": error}) from error
     audit.record("user:renamed", by=by, on=user, old_username=old_username)
+    _note_names(user, old_username, old_name)
     return user
 
 
@@ -214,9 +216,11 @@ def set_display_name(*, user: User, name: str, by: User | None) -> User:
         raise ValidationError({"display_name": "Use at most 64 characters, and none that cannot be seen."})
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if name != user.display_name:
+        old_name = user.get_full_name()
         user.display_name = name
         user.save(update_fields=["display_name", "display_name_folded"])
         audit.record("user:changed", by=by, on=user, changed=["display_name"])
+        _note_names(user, user.username, old_name)
     return user
 
 
@@ -278,6 +282,16 @@ def end_sessions(user: User) -> int:
     for row in rows:
         row.end()
     return len(rows)
+
+
+def changed_names(user: User, old_username: str, old_name: str) -> set[str]:
+    """Return the claims that are not as they were with the old username and the old displayed name."""
+    names = {"preferred_username", "profile"} if user.username != old_username else set()
+    return names | ({"name"} if user.get_full_name() != old_name else set())
+
+
+def _note_names(user: User, old_username: str, old_name: str) -> None:
+    hooks.claims_changed({user.pk: changed_names(user, old_username, old_name)})
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

@@ -195,6 +195,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 RECEIVERS = {
     "user_created": ["lookup.editing.profiles.create_for"],
     "user_banned": [
+        "oidc_provider.applications.app_events.note_ban",
         "oidc_provider.revocation.delete_of_user",
         "oidc_provider.logouts.left",
         "lookup.documents.counters.recount_after",
@@ -204,7 +205,9 @@ RECEIVERS = {
     "ban_lifted": ["lookup.documents.counters.recount_after"],
     "account_linked": ["lookup.documents.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.answer.privacy.note"],
+    "claims_changed": ["oidc_provider.applications.app_events.note_changed_claims"],  # called with changes, by user id
     "user_deleted": [
+        "oidc_provider.applications.app_events.note_deletion",  # before approvals and apps are deleted
         "oidc_provider.applications.transfers.delete_of_user",
         "oidc_provider.logouts.left",
         "lookup.editing.profiles.lock_of_user",

@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts import audit, users
-from accounts.models import User
+from accounts.models import EventType, User
+from accounts.webhooks import outbox
 from imagehost import names
 from imagehost.models import Album, File, Folder
-from imagehost.storing import quarantine
+from imagehost.storing import files, quarantine
 from lookup.models import Decision, Report
 from lookup.models.decisions import reason_label
 from lookup.social import decisions, reports
@@ -88,6 +89,8 @@ def take_down(*, row: Row, by: User, reason: str, kind: Report.Reason = Report.R
         if not found.is_delivered:
             raise ValidationError(MOVING)
         quarantine.impose(file=found, by=by, reason=reason)
+        data = {**files.facts_of(found), "reason": kind.value.lower()}
+        outbox.post_to_user(EventType.FILE_QUARANTINED, user_id=str(found.owner_id), data=data)
     else:
         _mark(found, "quarantined", by=by, reason=reason)
     owner = User.objects.get(pk=found.owner_id)

@@ -1,4 +1,4 @@
-"""Convert datetimes to microseconds and milliseconds since the epoch."""
+"""Convert datetimes to microseconds and milliseconds since the epoch, and to ISO 8601."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def microseconds(at: datetime) -> int:
 def milliseconds(at: datetime) -> int:
     """Return the whole milliseconds since 1970: lookups show times that exactly."""
     return (at - EPOCH) // MILLISECOND
+
+
+def iso(at: datetime) -> str:
+    """Return ISO 8601 in UTC with milliseconds, such as `2026-01-31T12:00:00.000Z`."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.api_keys import records
-from accounts.models import ApiKey, AuditEvent, Permission, User
+from accounts.models import ApiKey, AuditEvent, EventType, Permission, User
+from accounts.webhooks import outbox
 from infrastructure import hashing, text_rules
 
 PUBLIC_LENGTH = 8
@@ -217,6 +218,8 @@ def rotate(*, key: ApiKey, overlap: timedelta, form_id: str = "", by: User | Non
         key.remaining_uses, key.refill_amount, key.refill_interval, key.refilled_at = kept, None, None, None
     key.save()
     _record("rotated", key, by, new_prefix=issued.key.prefix, overlap_hours=overlap // timedelta(hours=1))
+    if not overlap:
+        _tell_of_end(key, "replaced", by)
     return issued
 
 
@@ -336,8 +339,11 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Refuse the key's calls until `enable`. If staff disable it, only staff can enable it."""
     key = locked(key)
+    is_end = _works(key)
     if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
         _change("disabled", key, by, reason, is_enabled=False)
+    if is_end:
+        _tell_of_end(key, "disabled", by)
     return key
 
 
@@ -345,8 +351,11 @@ def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Revoke the key permanently. Its row stays, so that its callers get the right error."""
     key = locked(key)
+    is_end = _works(key)
     if key.revoked_at is None:
         _change("revoked", key, by, reason, revoked_at=timezone.now())
+    if is_end:
+        _tell_of_end(key, "revoked", by)
     return key
 
 
@@ -398,6 +407,17 @@ def _made(*, by: User | None, owner: User, **columns: Any) -> IssuedKey:
     key = ApiKey.objects.create(owner=owner, prefix=public, secret_hash=hashing.digest(secret), **columns)
     audit.record("api_key:issued", by=by, on=key, prefix=key.prefix, owner=owner.pk, permissions=key.permissions)
     return IssuedKey(key, secret)
+
+
+def _tell_of_end(key: ApiKey, act: str, by: User | None) -> None:
+    """Tell the owner's webhooks that the key has stopped working, by `act` of the owner or of staff. At most 2
+    queries."""
+    data = {"prefix": key.prefix, "name": key.name, "reason": act, "by": "owner" if _is_owner(key, by) else "staff"}
+    outbox.post_to_user(EventType.KEY_DISABLED, user_id=key.owner_id, data=data)
+
+
+def _works(key: ApiKey) -> bool:
+    return key.is_enabled and not key.is_over(timezone.now())
 
 
 def _is_owner(key: ApiKey, by: User | None) -> bool:

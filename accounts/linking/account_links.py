@@ -12,6 +12,7 @@ from accounts import audit, hooks
 from accounts.models import LinkedAccount, User
 
 TAKEN = "This account is linked to another user."
+CLAIMS = frozenset({"connections"})  # that say what is linked
 
 
 @transaction.atomic
@@ -23,7 +24,8 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     if holder.exists():
         raise ValidationError(TAKEN, code="taken")
     columns: dict[str, Any] = {"external_id": external_id, "name": name, "avatar_url": avatar_url}
-    if not LinkedAccount.objects.filter(user=user, kind=kind, external_id=external_id).exists():
+    before = LinkedAccount.objects.filter(user=user, kind=kind).first()
+    if before is None or before.external_id != external_id:
         columns["linked_at"] = timezone.now()  # another account than before, if there was one
     try:
         with transaction.atomic():
@@ -33,6 +35,8 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
     hooks.call("public_access_changed", user)  # of another account than before
     hooks.call("account_linked", user)
+    if before is None or (before.external_id, before.name) != (external_id, name):
+        hooks.claims_changed({user.pk: CLAIMS})
     return linked
 
 
@@ -44,6 +48,7 @@ def unlink(*, user: User, kind: str, by: User | None) -> None:
     if deleted:
         audit.record("linked_account:unlinked", by=by, on=user, kind=kind)
         hooks.call("account_linked", user)
+        hooks.claims_changed({user.pk: CLAIMS})
 
 
 @transaction.atomic
@@ -60,4 +65,6 @@ def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
     ):  # unlinked, or another one in its place
         return False
     hooks.call("account_linked", user)
+    if linked.name != name:  # the picture is no claim
+        hooks.claims_changed({user.pk: CLAIMS})
     return True

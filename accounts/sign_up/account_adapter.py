@@ -1,5 +1,6 @@
 """What allauth asks of us at sign-up and login."""
 
+import functools
 import time
 from typing import Any
 
@@ -19,8 +20,8 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
-from accounts import browser_sessions, mail
-from accounts.credentials import end_access, find_user, note_failure, remove_lost_passkeys
+from accounts import browser_sessions, hooks, mail
+from accounts.credentials import EMAIL_CLAIMS, end_access, find_user, note_failure, remove_lost_passkeys
 from accounts.models.names import NAME_RULE, validate_available
 from accounts.models.users import username_validator
 from accounts.sign_up import address_change, known_devices, new_browsers, passwords, waiting_apps
@@ -73,6 +74,20 @@ class AccountAdapter(DefaultAccountAdapter):
         if not shallow:
             validate_available(username)
         return username
+
+    @transaction.atomic
+    def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
+        """Confirm the address. Where it is the one of the account now, call the receivers of `claims_changed`."""
+        before = email_address.user.email
+        is_confirmed: bool = super().confirm_email(request, email_address)
+        if is_confirmed and email_address.user.email == email_address.email:
+            changed = {"email_verified"} if before == email_address.email else EMAIL_CLAIMS
+            hooks.claims_changed({email_address.user.pk: changed})
+        return is_confirmed
+
+    def send_notification_mail(self, template_prefix: str, user: Any, *args: Any, **kwargs: Any) -> None:
+        """Send allauth's notice after the commit: no lock waits for the mail server."""
+        transaction.on_commit(functools.partial(super().send_notification_mail, template_prefix, user, *args, **kwargs))
 
     def clean_password(self, password: str, user: Any = None) -> str:
         """Check the password, and return it as it was typed: forms compare it with its repetition."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +48,16 @@ def post(messages: Iterable[Message]) -> None:
 
 def post_to_user(event: EventType, *, user_id: str, data: dict[str, Any]) -> None:
     """Tell the person's own endpoints. 1 query, and 1 more where there are any."""
-    post(Message(endpoint.pk, event, user_id, data) for endpoint in subscribed(event, user=user_id))
+    post_to_users(event, [(user_id, data)])
+
+
+def post_to_users(event: EventType, about: Collection[tuple[str, dict[str, Any]]]) -> None:
+    """Tell people's own endpoints; `about`: their ids, each with the data of one event. 1 query for all of them, and 1
+    more where there are any endpoints."""
+    endpoints = defaultdict(list)
+    for endpoint in subscribed(event, user__in={user_id for user_id, _ in about}):
+        endpoints[endpoint.user_id].append(endpoint)
+    post(Message(endpoint.pk, event, user_id, data) for user_id, data in about for endpoint in endpoints[user_id])
 
 
 def post_logouts(logouts: Iterable[Logout]) -> None:

@@ -8,14 +8,14 @@ import hmac
 import json
 import secrets
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from cryptography.fernet import InvalidToken, MultiFernet
 from django.utils import timezone
 
 from accounts import audit
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from infrastructure import encryption
+from infrastructure import encryption, timestamps
 
 PREFIX = "whsec_"
 _PURPOSE = "webhooks"
@@ -95,8 +95,7 @@ def _fails(cipher: MultiFernet, stored: str) -> bool:
 
 def body_of(delivery: WebhookDelivery) -> bytes:
     """Return the body, the same in every attempt."""
-    at = delivery.created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    content = {"type": delivery.type, "timestamp": at, "data": delivery.data}
+    content = {"type": delivery.type, "timestamp": timestamps.iso(delivery.created_at), "data": delivery.data}
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
 
 

@@ -13,10 +13,12 @@ from django.utils import timezone
 from accounts import notifications, users
 from accounts.api_keys import keys
 from accounts.api_keys.keys import IssuedKey
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, EventType, User
+from accounts.webhooks import outbox
 from dashboard import access_requests, versions
 from dashboard.access_requests import SELF_SERVED
 from dashboard.models import AccessRequest
+from infrastructure import timestamps
 
 
 @transaction.atomic
@@ -93,6 +95,9 @@ def _remind(pk: int, now: datetime) -> bool:
     key.reminded_at = now
     key.save(update_fields=["reminded_at"])
     _notify(key, "An API key expires soon", "key_ends", {})
+    ends = key.expires_at and timestamps.iso(key.expires_at)
+    data = {"prefix": key.prefix, "name": key.name, "expires_at": ends}
+    outbox.post_to_user(EventType.KEY_EXPIRING, user_id=key.owner_id, data=data)
     return True
 
 

@@ -46,13 +46,13 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     restored files, and remove old incoming files.
 
     None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
-    renew a lease. Bytes are released even where the store fails. 3 queries for each upload and 4 for each expired file
-    (one less where the store fails), 1 for each deleted and each moved file, and 1 for each BATCH.
+    renew a lease. Bytes are released even where the store fails. 3 queries for each upload (one less where the store
+    fails), 2 for each expired file and 1 for each owner of those of a BATCH, 1 for each deleted and each moved file,
+    and up to 5 for each BATCH.
     """
     swept = Swept()
-    for file in _each(File.objects.expired(now - CLOCKS), until):
-        swept.expired += files.expire(file=file, since=now - CLOCKS)
-        after_each()
+    for batch in _batches(File.objects.expired(now - CLOCKS)):
+        swept.expired += _expire(batch, now - CLOCKS, until, after_each)
     for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
         if files.undo(file=file):
             logger.warning("The upload %s never ended and was taken back.", file.pk)
@@ -80,14 +80,33 @@ def _unfinished(state: State) -> FileQuerySet:
     return File.objects.exclude(state=State.READY).filter(state=state)
 
 
+def _expire(batch: list[File], since: datetime, until: datetime, after_each: Callable[[], None]) -> int:
+    """Expire the files and remove their objects; return how many expired. A removal that fails is left to `sweep`."""
+    if timezone.now() >= until:
+        return 0
+    expired = files.expire(files=batch, since=since)
+    after_each()
+    for file in expired:
+        if timezone.now() >= until or not files.finish_deletion(file):
+            break
+        after_each()
+    return len(expired)
+
+
 def _each(rows: FileQuerySet, until: datetime) -> Iterator[File]:
-    """Yield the files in batches, the oldest first, none after `until`."""
-    following = rows
-    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
+    """Yield the files, the oldest first, none after `until`."""
+    for batch in _batches(rows):
         for file in batch:
             if timezone.now() >= until:
                 return
             yield file
+
+
+def _batches(rows: FileQuerySet) -> Iterator[list[File]]:
+    """Yield the files in batches, the oldest first."""
+    following = rows
+    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
+        yield batch
         if len(batch) < BATCH:
             return
         last = batch[-1]

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
+from accounts import hooks
 from accounts.models import User
 from infrastructure import timestamps
 from infrastructure.databases import bulk
@@ -82,7 +83,8 @@ def _lock_documents(profile_ids: Collection[str]) -> list[str]:
 
 def render(profile_ids: Iterable[str]) -> None:
     """Render the documents of existing profiles of `profile_ids`, and their part of their users' documents. The caller
-    holds the locks of `lock`. A constant number of queries."""
+    holds the locks of `lock`. A constant number of queries; 1 more where the picture of a main profile changed, as a
+    claim has it."""
     found = queries.load_profiles(sorted(profile_ids))
     bulk.update([_document(one) for one in found], _COLUMNS)
     of_users = []
@@ -91,6 +93,8 @@ def render(profile_ids: Iterable[str]) -> None:
             of_users.append(UserDocument(pk=one.profile.user_id))
             vars(of_users[-1]).update(user_columns(one))
     bulk.update(of_users, ["aliases", "badge_count"])
+    mains = [one for one in found if one.profile.is_main and one.avatar_url != one.stored_picture]
+    hooks.claims_changed({one.profile.user_id: {"picture"} for one in mains})
 
 
 @transaction.atomic

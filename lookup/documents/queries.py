@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from django.db.models import Model
+from django.db.models import F, Model
 
 from accounts.models import LinkedAccount
 from infrastructure.databases import bulk
@@ -34,12 +34,17 @@ def load_profiles(
     chosen = {f"pk__{lookup}": value for lookup, value in values.items()}
     of_profile = {f"profile__{lookup}": value for lookup, value in values.items()}
     rows = Profile.objects.filter(**chosen).select_related("user", *Profile.ASSETS).order_by("pk")
+    rows = rows.annotate(stored_avatar=F("document__avatar_path"), stored_mirror=F("document__mirrors_chat"))
     wanted = set(profile_ids)
     profiles = [profile for profile in rows if profile.pk in wanted]
     users = {profile.user_id for profile in profiles}
     aliases = aliases_of(users)
     linked = linked_of(users)
     found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
+    for profile in profiles:
+        found[profile.pk].stored_picture = addresses.avatar(
+            profile.user_id, path=profile.stored_avatar or "", mirrors_chat=bool(profile.stored_mirror)
+        )
     lists = {model: content.shown_rows(model).filter(**of_profile) for model, content in _MODELS.items()}
     fill(found, *(_with(typed, rows) if isinstance(typed, model) else rows for model, rows in lists.items()))
     return list(found.values())

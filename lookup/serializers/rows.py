@@ -81,7 +81,7 @@ class WholeProfile:
     """A profile with all of its rows; with hidden rows, except hidden sections.
 
     `lists`: the rows of each list of the registry in shown order, by its name. Any: rows as the form of the list shows
-    them.
+    them. `stored_picture`: the URL of the picture that its stored document has.
     """
 
     profile: Profile
@@ -90,6 +90,7 @@ class WholeProfile:
     chat_id: str | None = None
     scrobbler_name: str | None = None
     lists: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    stored_picture: str | None = None
 
     is_banned = False  # who is banned is not shown
     views = 0  # each request adds the number

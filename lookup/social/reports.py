@@ -11,7 +11,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts import audit, users
-from accounts.models import User
+from accounts.models import EventType, User
+from accounts.webhooks import outbox
 from infrastructure.text_rules import validate_text
 from lookup.models import Comment, Report
 from lookup.models.social import MAX_REPORT
@@ -169,9 +170,13 @@ def _locked(report: Report) -> Report:
 
 
 def decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
-    """Decide the report. Raises PermissionDenied: it is about `by`, who is no superuser."""
+    """Decide the report, and tell the webhooks of the reporter. Raises PermissionDenied: it is about `by`, who is no
+    superuser."""
     if by.pk in {report.user_id, report.author_id} and not by.is_superuser:
         raise PermissionDenied("You cannot decide a report about something of your own.")
     report.decided_at, report.decided_by, report.outcome = timezone.now(), by, outcome
     report.save(update_fields=["decided_at", "decided_by", "outcome"])
     audit.record("report:decided", by=by, on=report, reason=reason, outcome=outcome.value)
+    if report.reporter_id is not None:
+        data = {"report_id": report.pk, "outcome": outcome.value.lower()}
+        outbox.post_to_user(EventType.REPORT_DECIDED, user_id=report.reporter_id, data=data)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, hooks
 from accounts.models import User
 from infrastructure import worker_processes
 from infrastructure.databases import bulk
@@ -114,7 +114,7 @@ def _batches(file: BinaryIO) -> Iterator[Batch]:
 def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
     """Import all lines in one transaction; where the database refuses that, each in one of its own."""
     try:
-        with transaction.atomic():
+        with transaction.atomic(), hooks.merged_claims():
             people.lock(lines)
             with profiles.changing(all_of=[line.user_id for line in lines]) as block:
                 claims = Claims(lines, {})

@@ -10,10 +10,13 @@ from typing import Any
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, UNUSABLE_PASSWORD_SUFFIX_LENGTH
 
+from accounts import hooks
 from accounts.api_keys import records
+from accounts.linking import account_links
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
+from accounts.users import changed_names
 from infrastructure.databases import bulk
 from infrastructure.timestamps import milliseconds
 from lookup.models import Alias
@@ -53,6 +56,7 @@ def lock(lines: Iterable[Line]) -> None:
 
 def write(lines: list[Line], claims: Claims, now: datetime) -> People:
     """Write the users as the lines say them, and new authors of comments."""
+    names = {pk: (user.username, user.get_full_name()) for pk, user in claims.users.items()}
     authors = list(_new_authors(lines, claims, now))
     users = [_user(line, claims.users.get(line.user_id), now) for line in lines] + [author.user for author in authors]
     new = [user.uid for user in users if user.pk not in claims.users]
@@ -62,6 +66,7 @@ def write(lines: list[Line], claims: Claims, now: datetime) -> People:
     _write_accounts(lines, claims)
     bulk.save(users, held=set(claims.users), columns=_COLUMNS)
     _write_names(lines, authors, claims)
+    hooks.claims_changed({user.pk: changed_names(user, *names[user.pk]) for user in users if user.pk in names})
     return People({user.pk: user for user in users}, authors)
 
 
@@ -144,6 +149,7 @@ def _name(name: str, user_id: str, kind: str = NameKind.USERNAME) -> Name:
 def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
     deleted: list[Any] = []  # Any: primary keys
     new: list[LinkedAccount] = []
+    changed: dict[str, frozenset[str]] = {}
     for line in lines:
         for kind, key in _KINDS.items():
             held, given = claims.accounts[line.user_id].get(kind), line.user[key]
@@ -151,8 +157,10 @@ def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
                 continue
             if held:
                 deleted.append(held.pk)
+            changed[line.user_id] = account_links.CLAIMS
             if given is not None:
                 new.append(LinkedAccount(user_id=line.user_id, kind=kind, external_id=given, name=given))
     for batch in batches(deleted):
         LinkedAccount.objects.filter(pk__in=batch).delete()
     bulk.insert(new)
+    hooks.claims_changed(changed)

@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts import audit, users
 from accounts.models import User
 from oidc_provider import revocation
-from oidc_provider.applications import application_rules, roles
+from oidc_provider.applications import app_events, application_rules, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES, in_order
 from oidc_provider.models import Application, Role, Team, new_client_id
 from oidc_provider.models.applications import AppSecret
@@ -206,6 +206,7 @@ def suspend(*, application: Application, by: User | None, reason: str) -> Applic
         application.save(update_fields=["suspended_at", "suspension_reason", "updated"])
         revocation.delete_of_application(application)
         _record("suspended", application, by, reason)
+        app_events.suspended(application)
     return application
 
 
@@ -225,6 +226,7 @@ def restore(*, application: Application, by: User | None, reason: str = "") -> A
         application.suspension_reason = ""
         application.save(update_fields=["suspended_at", "suspension_reason", "updated"])
         _record("restored", application, by, reason)
+        app_events.restored(application)
     return application
 
 

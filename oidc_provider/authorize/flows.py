@@ -171,7 +171,13 @@ def _sid_of(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
 def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
     """Allow: mark the request as answered, store the approval, then finish. AlreadyAnswered."""
     use_up(pending, now)
-    approvals.approve(user=visitor.user, application=pending.application, scopes=pending.scopes, now=now)
+    approvals.approve(
+        user=visitor.user,
+        application=pending.application,
+        scopes=pending.scopes,
+        now=now,
+        has_webhooks=getattr(pending, "has_webhooks", True),  # of `with_app`
+    )
     return finish(pending, visitor, now)
 
 

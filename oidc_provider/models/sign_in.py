@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractIDToken, AbstractRefreshToken
 
+from accounts.models import WebhookEndpoint
 from oidc_provider.models.applications import Application
 
 SID_LENGTH = 43
@@ -37,9 +38,12 @@ class Approval(models.Model):
 
 class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
     def with_app(self) -> PendingRequestQuerySet:
-        """With the app, its owner and team, and whether it has a logo, without the picture."""
+        """With the app, its owner and team, and whether it has a logo, without the picture; `has_webhooks`: whether the
+        app has enabled ones."""
+        endpoints = WebhookEndpoint.objects.filter(application=OuterRef("application"), disabled_at=None)
         related = ("application__user", "application__team", "application__logo")
-        return self.select_related(*related).defer("application__logo__png")
+        rows = self.select_related(*related).defer("application__logo__png")
+        return rows.annotate(has_webhooks=Exists(endpoints))
 
 
 class PendingRequest(models.Model):

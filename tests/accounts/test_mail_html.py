@@ -144,12 +144,12 @@ def test_a_letter_says_the_same_in_html_and_links_to_our_pages_only(
 
 @pytest.mark.parametrize("prefix", [prefix for prefix in STOCK_MAILS if prefix not in OFF])
 def test_a_mail_about_the_account_has_our_words_and_a_subject_in_sentence_case(
-    prefix: str, hostile: User, mailoutbox: list[EmailMultiAlternatives]
+    prefix: str, hostile: User, mailoutbox: list[EmailMultiAlternatives], django_capture_on_commit_callbacks: Any
 ) -> None:
     names = dict.fromkeys(("username", "deleted_email", "from_email", "to_email"), HOSTILE)
     links = dict.fromkeys(("password_reset_url", "signup_url"), f"{settings.BASE_URL}/here")
     request = RequestFactory().get("/", HTTP_USER_AGENT=HOSTILE)
-    with allauth_context.request_context(request):
+    with allauth_context.request_context(request), django_capture_on_commit_callbacks(execute=True):
         get_adapter().send_notification_mail(
             prefix,
             hostile,

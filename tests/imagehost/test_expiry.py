@@ -135,7 +135,7 @@ def test_a_longer_life_races_with_the_sweep_and_one_wins(user: User) -> None:
     assert files.set_expiry(owner=user, files=[file], expires_at=None) == 0
     late = FileFactory(owner=user, expires_at=NOON + HOUR)
     assert files.set_expiry(owner=user, files=[late, FileFactory()], expires_at=None) == 1
-    assert not files.expire(file=late, since=NOON + DAY)
+    assert files.expire(files=[late], since=NOON + DAY) == []
 
 
 @pytest.mark.embedded
