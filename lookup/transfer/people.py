@@ -157,7 +157,8 @@ def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
                 continue
             if held:
                 deleted.append(held.pk)
-            changed[line.user_id] = account_links.CLAIMS
+            if line.user_id in claims.users and (held or given is not None):
+                changed[line.user_id] = account_links.CLAIMS
             if given is not None:
                 new.append(LinkedAccount(user_id=line.user_id, kind=kind, external_id=given, name=given))
     for batch in batches(deleted):
