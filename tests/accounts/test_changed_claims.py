@@ -59,13 +59,17 @@ class Place:
 
     def link(self, external_id: str = "17", name: str = "ada", avatar_url: str = "") -> None:
         found = {"external_id": external_id, "name": name, "avatar_url": avatar_url}
-        account_links.link(user=self.ada, kind=CHAT, by=self.ada, **found)  # type: ignore[arg-type]
+        account_links.link(user=self.ada, kind=CHAT, by=self.ada, **found)
 
     def is_named_again(self, name: str = "ada", avatar_url: str = "") -> None:
         account_links.refresh(kind=CHAT, external_id="17", name=name, avatar_url=avatar_url)
 
-    def has_second_address(self, *, is_confirmed: bool = True) -> None:
-        EmailAddress.objects.create(user=self.ada, email="new@example.org", verified=is_confirmed)
+    def has_second_address(self) -> None:
+        EmailAddress.objects.create(user=self.ada, email="new@example.org", verified=True)
+
+    def has_unconfirmed_and_second_address(self) -> None:
+        self.has_unconfirmed_address()
+        self.has_second_address()
 
     def has_unconfirmed_address(self) -> None:
         EmailAddress.objects.filter(user=self.ada).update(verified=False)
@@ -167,7 +171,7 @@ NEWS: dict[str, tuple[Callable[[Place], object], Callable[[Place], object], str]
         "email",
     ),
     "a confirmed address in place of an unconfirmed one": (
-        lambda place: (place.has_second_address(), place.has_unconfirmed_address(), _confirm("new@example.org")),
+        Place.has_unconfirmed_and_second_address,
         lambda place: place.manage("action_primary", "new@example.org"),
         "email email_verified",
     ),
@@ -189,10 +193,6 @@ NEWS: dict[str, tuple[Callable[[Place], object], Callable[[Place], object], str]
     ),
     "an import of several things": (Place.has_picture, Place.imports_without_a_picture, "name picture"),
 }
-
-
-def _confirm(email: str) -> None:
-    EmailAddress.objects.filter(email=email).update(verified=True)
 
 
 def _claims(user: User) -> dict[str, Any]:

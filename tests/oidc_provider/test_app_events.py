@@ -124,8 +124,9 @@ def test_the_end_of_an_account_is_told_to_apps_that_the_person_allowed(
     stranger = WebhookEndpointFactory(application=other)
     _allowed(other, other_user)
     _allowed(application, user)
-    suspended = WebhookEndpointFactory(application=SuspendedApplicationFactory())
-    _allowed(suspended.application, user)
+    abusive = SuspendedApplicationFactory()
+    suspended = WebhookEndpointFactory(application=abusive)
+    _allowed(abusive, user)
     ENDS[event](user, staff)
     sub = posted(endpoint)[0][1]
     assert posted(endpoint) == [(event, sub, {"client_id": application.client_id, "sub": sub})]
