@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.contrib.auth import logout
+from django.contrib.auth import logout  # noqa: TID251 - the one place
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction

@@ -22,10 +22,12 @@ from tests.support import clients, node, processes, programs
 pytestmark = pytest.mark.live
 
 VERIFY = "patterns/verify-id-token"
+LOGOUT = "sign-in/back-channel-logout"  # tests.journeys.test_back_channel_logout
 NOT_DATA = {  # pages whose programs print something else than one JSON document
     "sign-in/authorize",
     "sign-in/revoke",
     "sign-in/end-session",
+    LOGOUT,
     "lookup/presence-events",
     "lookup/presence-events-of-many",
     "quickstarts/presence",
