@@ -17,12 +17,11 @@ from dashboard.client_apps.login_test import MISTAKES
 from dashboard.client_apps.queries import LABELS
 from dashboard.client_apps.redirect_editor import RedirectRow
 from dashboard.forms import Filter
-from infrastructure import outbound
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application, Team
-from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
+from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_LOGOUT_URI_LENGTH, MAX_NAME_LENGTH
 
 FIX_THE_ROWS = "Fix the rows that show an error."
 _STARTS_WITH = ["openid", "identify"]
@@ -80,7 +79,7 @@ class AppForm(forms.Form):
     backchannel_logout_uri = forms.CharField(
         label=LABELS[application_rules.LOGOUT_URL],
         required=False,
-        max_length=outbound.MAX_LENGTH,
+        max_length=MAX_LOGOUT_URI_LENGTH,
         help_text="Leave it empty if your app does not need it.",
         widget=forms.TextInput(
             attrs={"inputmode": "url", "autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}

@@ -13,7 +13,6 @@ from django.db.models import F, Q
 from django.utils import timezone
 from oauth2_provider.models import AbstractApplication, ClientSecretField
 
-from infrastructure import outbound
 from infrastructure.hashing import SecretHasher, new_secret
 from oidc_provider import redirects
 from oidc_provider.models.teams import Role, Team
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 EDDSA = "EdDSA"
 MAX_NAME_LENGTH = 64
 MAX_LINK_LENGTH = 200
+MAX_LOGOUT_URI_LENGTH = 512  # of `infrastructure.outbound`, which programs without pages do not load
 HINT_LENGTH = 4  # last characters of a secret, by which pages name it; 39 others stay unknown
 USABLE = "a.suspended_at IS NULL"  # `Application.is_usable` in SQL, where the app's row is `a`
 
@@ -82,7 +82,7 @@ class Application(AbstractApplication):
     terms_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     support_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
     backchannel_logout_uri = models.CharField(
-        max_length=outbound.MAX_LENGTH, default="", db_default="", blank=True, verbose_name="logout URL"
+        max_length=MAX_LOGOUT_URI_LENGTH, default="", db_default="", blank=True, verbose_name="logout URL"
     )
 
     team = models.ForeignKey(

@@ -88,6 +88,7 @@ def test_an_address_to_which_nothing_is_sent_is_refused(
 
 
 def test_a_long_one_is_refused_by_form_and_operation(browser: Browser, app: Application) -> None:
+    assert Application._meta.get_field("backchannel_logout_uri").max_length == outbound.MAX_LENGTH
     test_settings.send(browser, app, test_settings.fill(browser, app, backchannel_logout_uri=LONG))
     assert len(browser.errors()) == 1
     with pytest.raises(ValidationError):
