@@ -20,7 +20,8 @@ from dashboard.account import queries as account_queries
 from imagehost.folders import albums
 from imagehost.models import FileDay
 from lookup.models import Decision
-from oidc_provider.models import ClientSession, LastUse, RequestRecord
+from oidc_provider.applications import invitations, teams
+from oidc_provider.models import ClientSession, LastUse, RequestRecord, Role
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
@@ -39,7 +40,7 @@ LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
     *("folders", "folder_rules", "files", "file_days", "albums", "comments", "votes", "comment_likes", "reports"),
     *("uploads", "decisions", "staff_notices"),
-    *("app_sessions", "app_uses", "app_requests"),
+    *("app_sessions", "app_uses", "app_requests", "teams", "invitations"),
 }
 
 
@@ -75,6 +76,8 @@ def fill(user: User) -> str:
         application=app, user=user, sid=f"sid-{user.pk}", session="name", created_at=now, used_at=now
     )
     RequestRecord.objects.create(application=app, user=user, moment=now, kind="ASKED", request_id="r")
+    team = teams.create(name="Harbour", by=user)
+    invitations.invite(team=team, email="guest@example.org", role=Role.VIEWER, by=user)
     return issued.secret
 
 
