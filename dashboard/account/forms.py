@@ -68,8 +68,12 @@ class DeletionForm(forms.Form):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to give an app to a team that would be deleted with the account."""
+        """Refuse to give an app to a team that would be deleted with the account, and a choice that the page no longer
+        offers: without it, more would be deleted than the person wanted."""
         cleaned: dict[str, Any] = super().clean() or {}
+        chosen = [name for name in self.data if name.startswith(("app_", "team_")) and self.data[name]]
+        if not self.fields.keys() >= set(chosen):
+            raise ValidationError("Your apps or teams changed after you opened this page. Choose again.")
         ending = {str(held.team.pk): held.team for held in self.estate.teams if not self._heir(held)}
         for application in self.estate.apps:
             team = ending.get(self._taker(application))

@@ -133,6 +133,12 @@ def test_what_gives_or_takes_access_asks_for_the_password_again_after_5_minutes(
     assert rows() == before
 
 
+def test_a_role_that_is_too_low_is_said_in_a_sentence(people: People) -> None:
+    browser: Browser = browser_of(people.by_standing["viewer"])
+    for name in ("team_rename", "application_transfer"):
+        assert "Only an owner of the team may do this." in browser.open(path_of(name, people)).text
+
+
 def test_a_number_of_any_length_is_no_team(people: People) -> None:
     client = client_of(browser_of(people.by_standing["owner"]))
     for number in (0, 2**31, 2**63, 10**40):
