@@ -1,5 +1,5 @@
-"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json, and
-a small population.
+"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json, two
+teams, and a small population.
 
 A later start leaves existing rows as they are and makes missing ones. Rows that the file does not list get a fresh
 password or secret, since the old one is hashed. `profile_content` fills the profiles, `image_files` the image host,
@@ -25,9 +25,9 @@ from accounts.linking import account_links
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
 from demo import image_files, profile_content, reports
-from oidc_provider.applications import applications
+from oidc_provider.applications import applications, invitations, teams, transfers
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Role
 
 Entry = dict[str, Any]
 FILE_WAS_LOST = "demo.json was missing"
@@ -107,10 +107,28 @@ def seed() -> Entry:
         keeper = User.objects.get(pk=entry["operator"]["id"])
         profile_content.furnish(keeper, *accounts)
         image_files.furnish(accounts[0])
+        _team(accounts)
         reports.furnish(keeper, *accounts)
     if entry != known:
         _write(entry)
     return entry
+
+
+def _team(accounts: list[User]) -> None:
+    """Make a team of the first user, with the second as developer, an app and two invitations, if there is none."""
+    owner, developer, third = accounts
+    if owner.team_memberships.exists():
+        return
+    team = teams.create(name="Harbour", by=owner)
+    sent = invitations.invite(team=team, email=developer.email, role=Role.DEVELOPER, by=owner)
+    invitations.accept(invitation=sent.invitation, by=developer)
+    invitations.invite(team=team, email=third.email, role=Role.VIEWER, by=owner)
+    registered = applications.register(
+        owner=owner, name="Tidepool", redirect_urls=["https://tidepool.example/callback"], scopes=["openid"], by=None
+    )
+    transfers.transfer(application=registered.application, team=team, by=owner)
+    other = teams.create(name="Islands", by=third)
+    invitations.invite(team=other, email=owner.email, role=Role.DEVELOPER, by=third)
 
 
 def _operator(known: Entry) -> Entry:
