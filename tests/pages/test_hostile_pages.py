@@ -21,6 +21,7 @@ OF_PEOPLE = [
     "/api/auth/oauth2/end-session",
     "/consent/pending",
     "/dashboard/",
+    "/dashboard/teams/new/",
 ]
 NEXT_PAGES = ["/accounts/login/", "/accounts/signup/", "/accounts/logout/", "/accounts/password/reset/"]
 

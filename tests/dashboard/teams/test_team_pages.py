@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.core.mail import EmailMessage
 
+from accounts import rate_limits
 from accounts.models import AuditEvent, User
-from oidc_provider.applications import applications, staging, teams
-from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
+from oidc_provider.applications import applications, invitations, staging, teams
+from oidc_provider.models import INVITATIONS_LAST, Application, Invitation, Role, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import People, invite
 from tests.factories.accounts import UserFactory
@@ -219,13 +220,18 @@ def test_staff_who_acted_are_not_named(browser: Browser, people: People) -> None
     assert "by the staff of Hearth" in browser.text
 
 
+def cost(browser: Browser, path: str) -> list[str]:
+    """The names of the statements of a page."""
+    return statements.names(lambda: browser.open(path))
+
+
 @pytest.mark.embedded
 def test_pages_cost_the_same_for_a_few_rows_and_for_many(browser: Browser, people: People, user: User) -> None:
     paths = ["/dashboard/teams/", page_of(people), page_of(people, "activity/")]
     teams.rename(team=people.team, name="Pier", by=user)
     for path in paths:
         browser.open(path)  # the first page of a browser reads more of its session
-    few = [statements.names(lambda path=path: browser.open(path)) for path in paths]
+    few = [cost(browser, path) for path in paths]
     for number in range(5):
         other = teams.create(name=f"Team {number}", by=user)
         TeamMember.objects.create(team=people.team, user=UserFactory.create(), role=Role.VIEWER)
@@ -233,4 +239,12 @@ def test_pages_cost_the_same_for_a_few_rows_and_for_many(browser: Browser, peopl
         invite(f"b{number}@example.org", by=user, team=people.team, role=Role.VIEWER)
         invite(user.email, by=user, team=other, role=Role.VIEWER)
         teams.rename(team=people.team, name=f"Harbour {number}", by=user)
-    assert [statements.names(lambda path=path: browser.open(path)) for path in paths] == few
+    assert [cost(browser, path) for path in paths] == few
+
+
+def test_the_documentation_says_how_many_there_can_be(browser: Browser) -> None:
+    text = browser.open("/docs/sign-in/teams").text
+    most = rate_limits.INVITATIONS.amount
+    assert f"in at most {teams.MAX_TEAMS} teams and sends at most {most} invitations and offers a day" in text
+    assert f"at most {teams.MAX_MEMBERS} members and {invitations.MAX_OPEN} open invitations" in text
+    assert f"works once, for {INVITATIONS_LAST.days} days" in text
