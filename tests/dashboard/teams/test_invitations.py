@@ -247,16 +247,6 @@ def test_what_is_no_address_gets_no_letter(
     assert mailoutbox == []
 
 
-def test_a_name_with_a_line_break_makes_no_header(
-    browser: Browser, people: People, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
-) -> None:
-    Team.objects.update(name="Harbour Bcc: everybody@example.org")
-    with django_capture_on_commit_callbacks(execute=True):
-        send(browser, people, "new@example.org")
-    (letter,) = mailoutbox
-    assert letter.recipients() == ["new@example.org"]
-
-
 def test_a_person_sends_only_so_many_invitations(
     browser: Browser, people: People, user: User, monkeypatch: pytest.MonkeyPatch, mailoutbox: list[EmailMessage]
 ) -> None:

@@ -83,7 +83,9 @@ def test_a_new_team_has_one_owner(browser: Browser, user: User) -> None:
     assert AuditEvent.objects.get(verb="team:created").actor == user
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 65, "a\u202eb", "Official support", "\ufeff", "\x00"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "x" * 65, "a\nBcc: b@c.example", "a\u202eb", "Official support", "\ufeff", "\x00"]
+)
 def test_a_name_that_cannot_be_read_or_misleads_is_refused(browser: Browser, people: People, name: str) -> None:
     client = client_of(browser)
     for path in ("/dashboard/teams/new/", page_of(people, "rename/")):
