@@ -22,7 +22,6 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any
 
 from django.conf import settings
-from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
 
@@ -297,6 +296,8 @@ def _connected(addresses: Sequence[str], port: int, until: float) -> socket.sock
 @functools.cache
 def _trusted() -> ssl.SSLContext:
     """Return the authorities that `http_client` trusts, too. Read once: it takes tens of milliseconds."""
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH  # where something is sent: programs without pages start lean
+
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     context.set_alpn_protocols(["http/1.1"])
     return context

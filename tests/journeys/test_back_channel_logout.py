@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 import requests
@@ -126,6 +127,15 @@ def set_logout_url(owner: Browser, app: App, url: str) -> None:
     assert "saved." in answer.text
 
 
+def disconnect(browser: Browser, app: App) -> None:
+    """Press the button beside the app, which is one of several."""
+    browser.open("/accounts/connected-apps/")
+    (form,) = [form for form in browser.page.forms if app.client_id in (form.get("action") or "")]
+    url = urljoin(browser.response.url, form.get("action"))
+    answer = browser.session.post(url, data=dict(form.form_values()), timeout=TIMEOUT)
+    assert "is disconnected." in answer.text
+
+
 @pytest.fixture
 def receiver(world: World, language: str, tmp_path: Path) -> Iterator[Receiver]:
     """The program of the page, at the logout URL that the app's owner has set."""
@@ -146,11 +156,11 @@ def test_each_end_of_a_session_reaches_the_receiver_within_seconds(world: World,
     others = [world.sign_in_at_app(browser)[1] for browser in (second, third)]
 
     began_at = time.monotonic()
-    first.open("/accounts/logout/").press("Sign out")
+    first.open("/api/auth/oauth2/end-session").press("Sign out")
     assert receiver.after(began_at, 1) == {f"ended {sub} {sid}"}
 
     began_at = time.monotonic()
-    second.open("/accounts/connected-apps/").press("Disconnect")
+    disconnect(second, world.app)
     expected = {*(f"ended {sub} {other}" for other in others), f"ended {sub} all"}
     assert receiver.after(began_at, 3) == expected
     assert receiver.heard.empty()
