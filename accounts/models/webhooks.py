@@ -99,6 +99,13 @@ class WebhookEndpoint(models.Model):
     def __str__(self) -> str:
         return self.url
 
+    @property
+    def state(self) -> str:
+        """Return the state in a word: Delivering, Failing, Paused or Disabled."""
+        if self.disabled_at is not None:
+            return "Paused" if self.disabled_by == self.Disabled.OWNER else "Disabled"
+        return "Delivering" if self.failing_since is None else "Failing"
+
     def signs_with_previous(self, now: datetime) -> bool:
         return self.previous_secret_until is not None and now < self.previous_secret_until
 

@@ -25,18 +25,22 @@ from infrastructure import outbound
 MAX_ENDPOINTS = 5  # of a person, and of an app
 TEST = "test"  # the type of a test event, which every endpoint gets
 MAX_WAITING_TESTS = 5
+EXISTS = "A webhook with this address and these events exists already. If its secret is lost, rotate it."
 
 
 @transaction.atomic
 def create(*, by: User, url: str, events: Sequence[str], **owner: Any) -> tuple[WebhookEndpoint, str]:
     """Add an endpoint; return it with its secret. `owner`: `user` or `application`, locked by the caller.
 
-    Raises ValidationError, by argument: the address, the events, or there are MAX_ENDPOINTS.
+    Raises ValidationError, by argument: the address, the events, there are MAX_ENDPOINTS, or one is equal, so that a
+    form that is sent twice adds one.
     """
     if WebhookEndpoint.objects.filter(**owner).count() >= MAX_ENDPOINTS:
         raise ValidationError({"url": f"There are {MAX_ENDPOINTS} webhooks already. Delete one first."})
     endpoint = WebhookEndpoint(**owner)
     _set(endpoint, url, events)
+    if any(endpoint.events == other.events for other in of_owner(**owner).filter(url=url)):
+        raise ValidationError({"url": EXISTS})
     secret = signatures.new_secret()
     endpoint.secret = signatures.encrypted(secret)
     endpoint.save()
@@ -54,8 +58,10 @@ def change(*, endpoint: WebhookEndpoint, by: User, url: str, events: Sequence[st
         endpoint.failing_since, endpoint.is_slow = None, True
     endpoint.save(update_fields=["url", "events", "failing_since", "is_slow"])
     after = {"url": endpoint.url, "events": " ".join(endpoint.events)}
-    if after != before:
-        _record("webhook_changed", endpoint, by, before=before, after=after)
+    changed = [name for name in before if before[name] != after[name]]
+    if changed:
+        old, new = ({name: values[name] for name in changed} for values in (before, after))
+        _record("webhook_changed", endpoint, by, before=old, after=new)
     return endpoint
 
 
@@ -152,13 +158,18 @@ def of_owner(**owner: Any) -> QuerySet[WebhookEndpoint]:
     return WebhookEndpoint.objects.filter(**owner).order_by("pk")
 
 
+def events_of(*, is_of_app: bool) -> list[EventType]:
+    """Return the events that an endpoint of an app can get, or else one of a person."""
+    return [event for event in EventType if event.is_of_app == is_of_app]
+
+
 def _set(endpoint: WebhookEndpoint, url: str, events: Sequence[str]) -> None:
     """Set address and events without saving. Raises ValidationError, by argument."""
     problems: dict[str, str] = {}
     problem = outbound.problem_of(url, allows_loopback=settings.WEBHOOKS_TO_LOOPBACK)
     if problem is not None:
         problems["url"] = problem
-    allowed = [event for event in EventType if event.is_of_app == (endpoint.application_id is not None)]
+    allowed = events_of(is_of_app=endpoint.application_id is not None)
     chosen = [event.value for event in allowed if event in events]
     if not chosen or len(chosen) != len(set(events)):
         problems["events"] = "Choose at least one of the listed events."

@@ -10,6 +10,7 @@ TABS = (
     Entry("application_code", "Code"),
     Entry("application_usage", "Usage"),
     Entry("application_log", "Requests"),
+    Entry("webhooks", "Webhooks"),
     Entry("application_activity", "Activity"),
 )
 FOR_DEVELOPERS = ("application_settings", "application_try")  # the tabs that a viewer does not see

@@ -61,6 +61,13 @@ _TITLES = {
     "team:role_changed": "Role of a member changed",
     "team:member_removed": "Member removed from the team",
     "team:member_left": "Member left the team",
+    "application:webhook_added": "Webhook added",
+    "application:webhook_changed": "Webhook changed",
+    "application:webhook_paused": "Webhook paused",
+    "application:webhook_resumed": "Webhook resumed",
+    "application:webhook_secret_rotated": "Secret of a webhook rotated",
+    "application:webhook_deleted": "Webhook deleted",
+    "application:webhook_replayed": "Event sent again",
 }
 LABELS = {  # of the columns of an app
     "name": "Name",
@@ -73,6 +80,7 @@ LABELS = {  # of the columns of an app
     "team": "Team",
     "role": "Role",
 }
+_WEBHOOK_LABELS = {"url": "Address", "events": "Events"}
 
 
 @dataclass(frozen=True)
@@ -117,13 +125,22 @@ def _changes(event: AuditEvent) -> list[Change]:
     before, after = event.data.get("before"), event.data.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
         return [
-            Change(LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
+            Change(
+                {**LABELS, **_WEBHOOK_LABELS}.get(name, name),
+                str(before.get(name) or "none"),
+                str(after.get(name) or "none"),
+            )
             for name in sorted(after)
         ]
     if isinstance(before, list) and isinstance(after, list):
         label = "Scopes" if event.verb == "application:scopes_changed" else "Redirect URLs"
         added = [value for value in after if value not in before]
         return [Change(label, added=added, removed=[value for value in before if value not in after])]
+    if event.verb == "application:webhook_added":
+        url, events = str(event.data.get("url", "")), list(event.data.get("events", []))
+        return [Change("Address", added=[url]), Change("Events", added=events)]
+    if event.verb == "application:webhook_deleted":
+        return [Change("Address", removed=[str(event.data.get("url", ""))])]
     if event.verb == "application:registered":
         return [
             Change("Redirect URLs", added=list(event.data.get("redirect_urls", []))),

@@ -23,6 +23,7 @@ from dashboard import (
     profile,
     staff,
     teams,
+    webhooks,
 )
 from dashboard.account import queries as account_queries
 from dashboard.client_apps import error_guide
@@ -41,7 +42,13 @@ register.simple_tag(account_queries.deletion_of)
 
 MENU: dict[str, tuple[Entry, ...]] = {
     "": (*home.NAVIGATION, *profile.NAVIGATION, *imagehost.NAVIGATION),
-    "Developers": (*client_apps.NAVIGATION, *teams.NAVIGATION, *api_keys.NAVIGATION, *documentation.NAVIGATION),
+    "Developers": (
+        *client_apps.NAVIGATION,
+        *teams.NAVIGATION,
+        *api_keys.NAVIGATION,
+        *webhooks.NAVIGATION,
+        *documentation.NAVIGATION,
+    ),
     "Account": account.NAVIGATION,
 }
 
@@ -86,6 +93,13 @@ def team_tabs(context: dict[str, Any]) -> list[Link]:
 def imagehost_tabs(context: dict[str, Any]) -> list[Link]:
     """Return links to the pages of the image host."""
     return [navigation.link(entry, context["request"].path) for entry in imagehost.TABS]
+
+
+@register.simple_tag(takes_context=True)
+def webhook_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
+    """Return a page of webhooks of `owner`."""
+    url: str = context["owner"].url(name, **kwargs)
+    return url
 
 
 @register.simple_tag

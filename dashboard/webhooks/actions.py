@@ -1,0 +1,61 @@
+"""Actions of owners on their webhooks, with the locks and versions of their forms."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import users
+from accounts.models import User, WebhookEndpoint
+from accounts.webhooks import endpoints
+from dashboard import versions
+from dashboard.webhooks.queries import Owner
+from oidc_provider.applications import applications
+
+ROTATED_MEANWHILE = "The secret was rotated after you opened this page. It was not rotated again."
+
+
+@transaction.atomic
+def create(*, owner: Owner, by: User, url: str, events: Sequence[str]) -> tuple[WebhookEndpoint, str]:
+    """Add an endpoint; return it with its secret, to be shown once. Raises what `endpoints.create` raises."""
+    if owner.application is not None:
+        applications.hold(owner.application)
+    else:
+        users.lock(owner.user.pk)
+    return endpoints.create(by=by, url=url, events=events, **owner.columns)
+
+
+@transaction.atomic
+def change(*, endpoint: WebhookEndpoint, by: User, version: str, url: str, events: Sequence[str]) -> WebhookEndpoint:
+    """Change address and events. Raises ValidationError: by argument, or `changed`, for an older state."""
+    current = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    if version != version_of(current):
+        raise ValidationError(versions.CHANGED, code="changed")
+    return endpoints.change(endpoint=current, by=by, url=url, events=events)
+
+
+@transaction.atomic
+def rotate_secret(*, endpoint: WebhookEndpoint, by: User, version: str) -> str:
+    """Return a new secret, to be shown once. Raises ValidationError: it was rotated after the page was opened."""
+    current = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    if version != version_of_secret(current):
+        raise ValidationError(ROTATED_MEANWHILE, code="changed")
+    return endpoints.rotate_secret(endpoint=current, by=by)
+
+
+def version_of(endpoint: WebhookEndpoint) -> str:
+    """Return the version for the form that changes address and events."""
+    return _digest(endpoint.url, endpoint.events)
+
+
+def version_of_secret(endpoint: WebhookEndpoint) -> str:
+    """Return the version for the page that rotates the secret: of its ciphertext, which tells nothing of it."""
+    return _digest(endpoint.secret)
+
+
+def _digest(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
