@@ -24,28 +24,38 @@ from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.webhooks import actions, queries
 from dashboard.webhooks.forms import DeliveryFilter, EditWebhookForm, RotateForm, WebhookForm
 from dashboard.webhooks.queries import Owner
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Role
 
 PAGE_LENGTH = 25
 NEWEST_SHOWN = 5
 OwnerPage = Callable[Concatenate[SignedInRequest, Owner, ...], HttpResponse]
 
 
-def of_owner(view: OwnerPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
-    """Pass the owner to the view as its second argument: the person, or their app where the URL names one.
+def of_owner(role: Role) -> Callable[[OwnerPage], Callable[Concatenate[SignedInRequest, ...], HttpResponse]]:
+    """Pass the owner to the view as its second argument: the person, or the app that the URL names.
 
-    404 for apps of other people and for what another tab deleted. 1 query for an app.
+    403 for members of the app's team whose role is lower than `role`; 404 for apps of other people, and for what another
+    tab deleted. 1 query for an app.
     """
 
-    @functools.wraps(view)
-    def opened(request: SignedInRequest, /, client_id: str = "", **parameters: Any) -> HttpResponse:
-        application = access.application_of(request, client_id) if client_id else None
-        try:
-            return view(request, Owner(request.user, application), **parameters)
-        except (Application.DoesNotExist, WebhookEndpoint.DoesNotExist):
-            raise Http404 from None
+    def decorate(view: OwnerPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
+        @functools.wraps(view)
+        def opened(request: SignedInRequest, /, client_id: str = "", **parameters: Any) -> HttpResponse:
+            try:
+                return view(request, _owner(request, client_id, role), **parameters)
+            except (Application.DoesNotExist, WebhookEndpoint.DoesNotExist):
+                raise Http404 from None
 
-    return opened
+        return opened
+
+    return decorate
+
+
+def _owner(request: SignedInRequest, client_id: str, role: Role) -> Owner:
+    if not client_id:
+        return Owner(request.user)
+    application = access.application_of(request, client_id)
+    return Owner(request.user, application)
 
 
 def _endpoint(owner: Owner, pk: int) -> WebhookEndpoint:
@@ -65,7 +75,7 @@ def _page(request: SignedInRequest, owner: Owner, template: str, **context: Any)
 
 @access.signed_in
 @require_safe
-@of_owner
+@of_owner(Role.VIEWER)
 def listing(request: SignedInRequest, owner: Owner) -> HttpResponse:
     """Show the endpoints. 1 query plus every page's, and 1 more for an app."""
     return _page(request, owner, "list", rows=queries.rows_of(owner), most=MAX_ENDPOINTS)
@@ -73,7 +83,7 @@ def listing(request: SignedInRequest, owner: Owner) -> HttpResponse:
 
 @access.recently_signed_in
 @access.form_page
-@of_owner
+@of_owner(Role.DEVELOPER)
 def new(request: SignedInRequest, owner: Owner) -> HttpResponse:
     """Show the form; only the answer to the POST shows the secret."""
     form = WebhookForm(request.POST or None, owner=owner)
@@ -88,7 +98,7 @@ def new(request: SignedInRequest, owner: Owner) -> HttpResponse:
 
 @access.signed_in
 @require_safe
-@of_owner
+@of_owner(Role.VIEWER)
 def page(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     """Show an endpoint. 2 queries plus every page's: the endpoint, its newest deliveries; 1 more for an app."""
     endpoint = _endpoint(owner, pk)
@@ -103,7 +113,7 @@ def page(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 
 @access.signed_in
 @access.form_page
-@of_owner
+@of_owner(Role.DEVELOPER)
 def edit(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     form = EditWebhookForm(request.POST or None, owner=owner, initial=EditWebhookForm.initial_of(endpoint))
@@ -119,7 +129,7 @@ def _button(sentence: str, act: Callable[..., object], to: str = "webhook") -> C
 
     @access.signed_in
     @require_POST
-    @of_owner
+    @of_owner(Role.DEVELOPER)
     def press(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
         endpoint = _endpoint(owner, pk)
         with_error_message(request, sentence, lambda: act(endpoint=endpoint, by=request.user))
@@ -139,7 +149,7 @@ send_test = _button(
 
 @access.recently_signed_in
 @access.form_page
-@of_owner
+@of_owner(Role.DEVELOPER)
 def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     form = RotateForm(request.POST or None, initial={"version": actions.version_of_secret(endpoint)})
@@ -159,7 +169,7 @@ def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 
 @access.signed_in
 @access.form_page
-@of_owner
+@of_owner(Role.DEVELOPER)
 def delete(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     if request.method == "POST":
@@ -175,7 +185,7 @@ def delete(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 
 @access.signed_in
 @require_safe
-@of_owner
+@of_owner(Role.VIEWER)
 def deliveries(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     """Show the deliveries. 3 queries plus every page's: the endpoint, the number, the rows; 1 more for an app."""
     endpoint = _endpoint(owner, pk)
@@ -195,7 +205,7 @@ def deliveries(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 
 @access.signed_in
 @require_safe
-@of_owner
+@of_owner(Role.VIEWER)
 def delivery(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -> HttpResponse:
     """Show a delivery with its request and answer. 2 queries plus every page's; 1 more for an app."""
     endpoint = _endpoint(owner, pk)
@@ -211,7 +221,7 @@ def delivery(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -
 
 @access.signed_in
 @require_POST
-@of_owner
+@of_owner(Role.DEVELOPER)
 def replay(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -> HttpResponse:
     found = _delivery(_endpoint(owner, pk), message_id)
     sentence = "It is sent again within seconds, with the same id; reload this page to see the answer."
