@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts import notices
 from accounts.http import SignedInRequest
-from accounts.models import ApiKey, StaffNotice, User
+from accounts.models import ApiKey, StaffNotice, User, WebhookEndpoint
 from accounts.plans import ALLOWANCES
 from dashboard import access
 from dashboard.account import queries as account_queries
@@ -56,14 +56,23 @@ _FIGURES = Statement(
             AND k.expires_at > $2 AND k.expires_at <= $4),
         EXISTS (SELECT 1 FROM dashboard_accessrequest r WHERE r.user_id = u.id
             AND (r.state = 'PENDING' OR r.decided_at >= $5)),
-        EXISTS (SELECT 1 FROM accounts_staffnotice n WHERE n.user_id = u.id AND n.dismissed_at IS NULL)
+        EXISTS (SELECT 1 FROM accounts_staffnotice n WHERE n.user_id = u.id AND n.dismissed_at IS NULL),
+        EXISTS (SELECT 1 FROM accounts_webhookendpoint w
+                WHERE w.user_id = u.id AND w.disabled_by IN ('FAILING', 'GONE'))
+            OR EXISTS (SELECT 1 FROM oidc_provider_application a
+                JOIN accounts_webhookendpoint w ON w.application_id = a.id
+                WHERE a.user_id = u.id AND a.team_id IS NULL AND w.disabled_by IN ('FAILING', 'GONE'))
+            OR EXISTS (SELECT 1 FROM oidc_provider_teammember t
+                JOIN oidc_provider_application a ON a.team_id = t.team_id
+                JOIN accounts_webhookendpoint w ON w.application_id = a.id
+                WHERE t.user_id = u.id AND w.disabled_by IN ('FAILING', 'GONE'))
     FROM (SELECT CAST($1 AS varchar) AS id) u
     LEFT JOIN account_emailaddress m ON m.id = (
         SELECT e.id FROM account_emailaddress e WHERE e.user_id = u.id ORDER BY e."primary" DESC, e.id LIMIT 1)
     LEFT JOIN imagehost_usage s ON s.owner_id = u.id
     LEFT JOIN lookup_profile p ON p.user_id = u.id AND p.is_main
     """,
-    "sbibbbbiibbbbb",
+    "sbibbbbiibbbbbb",
 )
 
 
@@ -96,6 +105,7 @@ class Facts:
     steps: list[Step]
     apps: int
     failing_apps: list[Application]
+    disabled_webhooks: list[WebhookEndpoint]
     keys: int
     ending_keys: list[ApiKey]
     requests: list[AccessRequest]
@@ -111,8 +121,8 @@ class Facts:
 
 
 def facts_of(user: User, now: datetime) -> Facts:
-    """Return the facts. 1 query; up to 5 more: second factors, errors of apps, keys that end, requests to staff,
-    notices of staff."""
+    """Return the facts. 1 query; up to 6 more: second factors, errors of apps, keys that end, requests to staff,
+    notices of staff, disabled webhooks."""
     (row,) = _FIGURES.all(user.pk, now, now - ERRORS_SHOWN_FOR, now + keys_queries.SOON, now - ANSWERS_SHOWN_FOR)
     (
         address,
@@ -126,6 +136,7 @@ def facts_of(user: User, now: datetime) -> Facts:
         has_ending_keys,
         has_requests,
         has_notices,
+        has_disabled_webhooks,
     ) = row
     return Facts(
         mail=account_queries.mail_from(user, address, is_verified=is_verified),
@@ -134,6 +145,7 @@ def facts_of(user: User, now: datetime) -> Facts:
         steps=[Step(words, name, is_done) for (words, name), is_done in zip(_STEPS, done, strict=True)],
         apps=apps,
         failing_apps=_failing_apps(user, now) if has_errors else [],
+        disabled_webhooks=_disabled_webhooks(user) if has_disabled_webhooks else [],
         keys=keys,
         ending_keys=_ending_keys(user, now) if has_ending_keys else [],
         requests=_requests(user, now) if has_requests else [],
@@ -162,6 +174,14 @@ def _failing_apps(user: User, now: datetime) -> list[Application]:
     failed = Q(usage_counts__hour__gte=now - ERRORS_SHOWN_FOR) & ~Q(usage_counts__outcome=OK)
     rows = roles.readable_by(user).annotate(errors=Sum("usage_counts__count", filter=failed)).filter(errors__gt=0)
     return list(rows.order_by("-errors", "pk")[:MOST_SHOWN])
+
+
+def _disabled_webhooks(user: User) -> list[WebhookEndpoint]:
+    """Return the webhooks that we disabled, of the person and of their apps, the newest first. 1 query."""
+    of_us = Q(user=user) | Q(application__in=roles.readable_by(user).values("pk"))
+    why = (WebhookEndpoint.Disabled.FAILING, WebhookEndpoint.Disabled.GONE)
+    rows = WebhookEndpoint.objects.filter(of_us, disabled_by__in=why).select_related("application")
+    return list(rows.order_by("-disabled_at", "pk")[:MOST_SHOWN])
 
 
 def _requests(user: User, now: datetime) -> list[AccessRequest]:

@@ -12,11 +12,11 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 from django.db.models.fields.json import KT
 
 from accounts import users
-from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
+from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User, WebhookEndpoint
 from accounts.plans import Plan
 from imagehost.models import FileDay
 from infrastructure.databases.statements import Statement
@@ -186,6 +186,9 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     yield "approvals", approvals, ("application.client_id", "application.name", "scopes", "created_at", "updated_at")
     yield from _tables_of_apps(user)
     yield "api_keys", user.api_keys.all(), _KEY
+    owned = WebhookEndpoint.objects.filter(Q(user=user) | Q(application__user=user))
+    webhooks = ("client_id", "url", "events", "created_at", "disabled_at", "disabled_by", "failing_since")
+    yield "webhooks", owned.annotate(client_id=F("application__client_id")), webhooks
     days = KeyDay.objects.filter(key__owner=user).select_related("key")
     yield "api_key_days", days, ("key.prefix", "day", "count")
     requests = ("kind", "subject", "reason", "state", "answer", "created_at", "decided_at")

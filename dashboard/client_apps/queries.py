@@ -236,6 +236,12 @@ def _facts(secret: AppSecret, events: Iterable[AuditEvent], reader: User, now: d
     )
 
 
+def webhooks_in_words(application: Application) -> str:
+    """Return how many webhooks the app has and in which states, as "2: delivering, paused". 1 query."""
+    states = [endpoint.state.lower() for endpoint in application.webhook_endpoints.order_by("pk")]
+    return f"{len(states)}: {', '.join(states)}" if states else "None"
+
+
 def signed_in_today(application: Application, now: datetime) -> int:
     """Return how many people signed in with the app, or stayed signed in, in the last 24 hours. 1 query."""
     since = now - _A_DAY

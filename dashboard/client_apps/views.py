@@ -388,6 +388,7 @@ def overview(request: SignedInRequest, application: Application) -> HttpResponse
         "secrets": queries.secrets_of(row.application, reader=request.user, now=timezone.now()),
         "scopes": [SCOPES[name] for name in application.registered_scopes if name in SCOPES],
         "other": row.application.other,
+        "webhooks": queries.webhooks_in_words(row.application),
     }
     return render(request, "dashboard/client_apps/overview.html", context)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
 from django.db.models import Count, F, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
@@ -204,7 +205,8 @@ class Event:
 
 @dataclass(frozen=True)
 class AppRecord:
-    """An app for staff. `live_tokens`, `live_sessions`: access tokens and refresh tokens that work."""
+    """An app for staff. `live_tokens`, `live_sessions`: access tokens and refresh tokens that work. `webhooks`: the
+    host and the state of each."""
 
     application: Application
     scopes: list[str]
@@ -212,6 +214,7 @@ class AppRecord:
     user_count: int
     live_tokens: int
     live_sessions: int
+    webhooks: list[tuple[str, str]]
     events: list[Event]
 
 
@@ -245,7 +248,7 @@ def of_request(request: AccessRequest, now: datetime) -> RequestRecord:
 
 
 def of_application(application: Application, now: datetime) -> AppRecord:
-    """Return the record of the app. 4 queries."""
+    """Return the record of the app. 5 queries."""
     refresh_tokens = application.refreshtoken_set.filter(expires_at__gt=now, revoked__isnull=True)
     return AppRecord(
         application=application,
@@ -260,6 +263,7 @@ def of_application(application: Application, now: datetime) -> AppRecord:
         user_count=application.approvals.count(),
         live_tokens=application.accesstoken_set.filter(expires__gt=now).count(),
         live_sessions=refresh_tokens.count(),
+        webhooks=[(urlsplit(each.url).netloc, each.state) for each in application.webhook_endpoints.order_by("pk")],
         events=events_of(application),
     )
 

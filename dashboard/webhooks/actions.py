@@ -14,16 +14,17 @@ from accounts.models import User, WebhookEndpoint
 from accounts.webhooks import endpoints
 from dashboard import versions
 from dashboard.webhooks.queries import Owner
-from oidc_provider.applications import applications
+from oidc_provider.applications import applications, roles
 
 ROTATED_MEANWHILE = "The secret was rotated after you opened this page. It was not rotated again."
 
 
 @transaction.atomic
 def create(*, owner: Owner, by: User, url: str, events: Sequence[str]) -> tuple[WebhookEndpoint, str]:
-    """Add an endpoint; return it with its secret, to be shown once. Raises what `endpoints.create` raises."""
+    """Add an endpoint; return it with its secret, to be shown once. Raises what `endpoints.create` raises, and
+    PermissionDenied where `by` is no developer of the app any more."""
     if owner.application is not None:
-        applications.hold(owner.application)
+        roles.check(application=applications.hold(owner.application), by=by)
     else:
         users.lock(owner.user.pk)
     return endpoints.create(by=by, url=url, events=events, **owner.columns)

@@ -34,7 +34,8 @@ class WebhookForm(forms.Form):
 
     def __init__(self, *args: Any, owner: Owner, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(event.value, format_html("<code>{}</code> {}", event.value, event.label)) for event in owner.events]
+        named = [(event.value, event.label) for event in owner.events]
+        choices = [(pair[0], format_html("<span><code>{}</code> {}</span>", *pair)) for pair in named]
         self.fields["events"].choices = choices  # type: ignore[attr-defined]  # a MultipleChoiceField
 
 

@@ -100,10 +100,3 @@ def delivery_row(delivery: WebhookDelivery) -> DeliveryRow:
 def body_of(delivery: WebhookDelivery) -> str:
     """Return the body as it is sent."""
     return signatures.body_of(delivery).decode()
-
-
-def headers_of(delivery: WebhookDelivery) -> list[tuple[str, str]]:
-    """Return the headers of the last attempt, without the signature, which is made for each attempt and stored
-    nowhere. Before the first attempt there is no timestamp."""
-    at = [("webhook-timestamp", str(int(delivery.last_at.timestamp())))] if delivery.last_at else []
-    return [("Content-Type", "application/json"), ("webhook-id", delivery.message_id), *at]

@@ -24,6 +24,7 @@ from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.webhooks import actions, queries
 from dashboard.webhooks.forms import DeliveryFilter, EditWebhookForm, RotateForm, WebhookForm
 from dashboard.webhooks.queries import Owner
+from oidc_provider.applications import roles
 from oidc_provider.models import Application, Role
 
 PAGE_LENGTH = 25
@@ -34,8 +35,8 @@ OwnerPage = Callable[Concatenate[SignedInRequest, Owner, ...], HttpResponse]
 def of_owner(role: Role) -> Callable[[OwnerPage], Callable[Concatenate[SignedInRequest, ...], HttpResponse]]:
     """Pass the owner to the view as its second argument: the person, or the app that the URL names.
 
-    403 for members of the app's team whose role is lower than `role`; 404 for apps of other people, and for what another
-    tab deleted. 1 query for an app.
+    403 for members of the app's team whose role is lower than `role`; 404 for apps of other people, and for what
+    another tab deleted. 1 query for an app.
     """
 
     def decorate(view: OwnerPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
@@ -54,8 +55,8 @@ def of_owner(role: Role) -> Callable[[OwnerPage], Callable[Concatenate[SignedInR
 def _owner(request: SignedInRequest, client_id: str, role: Role) -> Owner:
     if not client_id:
         return Owner(request.user)
-    application = access.application_of(request, client_id)
-    return Owner(request.user, application)
+    application = access.application_of(request, client_id, role)
+    return Owner(request.user, application, may_change=roles.allows(application, Role.DEVELOPER))
 
 
 def _endpoint(owner: Owner, pk: int) -> WebhookEndpoint:
@@ -213,7 +214,6 @@ def delivery(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -
     context = {
         "row": queries.row_of(endpoint),
         "delivery": queries.delivery_row(found),
-        "headers": queries.headers_of(found),
         "body": queries.body_of(found),
     }
     return _page(request, owner, "delivery", **context)

@@ -1,5 +1,5 @@
 // Receive webhooks: verify each one with the published library, print it, answer at once.
-// The secret is in WEBHOOK_SECRET, the port in PORT. `npm install standardwebhooks`, then run this file.
+// The secret is in WEBHOOK_SECRET, the port in PORT. `npm install standardwebhooks`, then run this file with Node 22.
 
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";

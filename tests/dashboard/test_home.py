@@ -14,7 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 from django.utils import timezone
 
-from accounts.models import LinkedAccount, User
+from accounts.models import LinkedAccount, User, WebhookEndpoint
+from accounts.webhooks import endpoints
 from dashboard import access_requests, home
 from dashboard.account.queries import Mail
 from dashboard.models import AccessRequest
@@ -49,6 +50,26 @@ def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
     assert "not confirmed" not in browser.text
     links = {link.text_content(): link.get("href") for link in browser.page.xpath("//main//a")}
     assert (links["Register an app"], links["Create a key"]) == ("/dashboard/apps/new/", "/dashboard/api-keys/new/")
+
+
+def test_a_webhook_that_was_disabled_is_named_and_one_that_its_owner_paused_is_not(
+    browser: Browser, user: User
+) -> None:
+    app = ApplicationFactory.create(user=user, name="Shop")
+    url = "https://hooks.example.org"
+    own, _ = endpoints.create(by=user, url=f"{url}/0", events=["key.disabled"], user=user)
+    of_app, _ = endpoints.create(by=user, url=f"{url}/1", events=["user.deleted"], application=app)
+    paused, _ = endpoints.create(by=user, url=f"{url}/2", events=["file.expired"], user=user)
+    assert "Disabled webhooks" not in browser.open(HOME).text
+    endpoints.pause(endpoint=paused, by=user)
+    assert "Disabled webhooks" not in browser.open(HOME).text
+    endpoints.disable(own, WebhookEndpoint.Disabled.FAILING)
+    endpoints.disable(of_app, WebhookEndpoint.Disabled.GONE)
+    assert problems_of(browser.open(HOME).response) == []
+    links = browser.page.xpath("//section[@aria-labelledby='webhooks']//a/@href")
+    below = f"/dashboard/apps/{app.client_id}/webhooks/{of_app.pk}/"
+    assert sorted(links) == sorted([f"/dashboard/webhooks/{own.pk}/", below])
+    assert f"{url}/2" not in browser.text
 
 
 def test_steps_that_are_done_are_no_longer_named(browser: Browser, user: User) -> None:

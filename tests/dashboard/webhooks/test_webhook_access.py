@@ -31,9 +31,8 @@ def team_place(user: User, app: Application) -> Place:
 
 def reader(place: Place, who: str) -> User | None:
     if who in Role.values:
-        assert place.app is not None
         member = UserFactory.create()
-        TeamMember.objects.create(team=place.app.team, user=member, role=who)
+        TeamMember.objects.create(team=Team.objects.get(), user=member, role=who)
         return member
     return {"owner of record": lambda: place.user, "staff": StaffFactory.create, "stranger": UserFactory.create}[who]()
 
@@ -79,7 +78,10 @@ def test_a_viewer_is_offered_nothing_that_changes(team_place: Place) -> None:
         browser.open(team_place.path + page.format(pk=endpoint.pk, id=delivery.message_id))
         main = browser.page.xpath("//main")[0]
         assert [form for form in main.xpath(".//form[@method='post']") if "webhooks" in form.get("action")] == []
-        assert main.xpath(".//a[contains(@href, '/edit/') or contains(@href, '/rotate/') or contains(@href, 'new/')]") == []
+        assert (
+            main.xpath(".//a[contains(@href, '/edit/') or contains(@href, '/rotate/') or contains(@href, 'new/')]")
+            == []
+        )
 
 
 def test_the_webhooks_of_a_person_are_theirs_alone(user: User) -> None:
