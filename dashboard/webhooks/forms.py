@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.html import format_html
 
 from accounts.models import WebhookEndpoint
@@ -13,6 +15,7 @@ from dashboard import versions
 from dashboard.forms import Filter
 from dashboard.webhooks import actions
 from dashboard.webhooks.queries import Owner
+from infrastructure import outbound
 
 STATES = [("", "All"), ("delivered", "Delivered"), ("waiting", "Waiting"), ("failed", "Failed")]
 
@@ -37,6 +40,13 @@ class WebhookForm(forms.Form):
         named = [(event.value, event.label) for event in owner.events]
         choices = [(pair[0], format_html("<span><code>{}</code> {}</span>", *pair)) for pair in named]
         self.fields["events"].choices = choices  # type: ignore[attr-defined]  # a MultipleChoiceField
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        problem = outbound.problem_of(url, allows_loopback=settings.WEBHOOKS_TO_LOOPBACK)
+        if problem is not None:
+            raise ValidationError(problem)
+        return url
 
 
 class EditWebhookForm(WebhookForm):
