@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import subprocess
 import threading
 import time
@@ -142,7 +143,9 @@ def receiver(world: World, language: str, tmp_path: Path) -> Iterator[Receiver]:
     owner = world.browser()
     twin = owner.session.get(f"{world.base_url}/docs/{PAGE}.md", timeout=TIMEOUT).text
     with ports.held() as (port,):
-        receiver = Receiver(programs_of_pages.program(twin, Place(PAGE, language, 0)), language, tmp_path, port)
+        text = programs_of_pages.program(twin, Place(PAGE, language, 0))
+        text = re.sub(r"\b[0-9a-f]{32}\b", world.app.client_id, text)  # the page has the id of the newest app
+        receiver = Receiver(text, language, tmp_path, port)
         try:
             set_logout_url(owner, world.app, receiver.url)
             yield receiver

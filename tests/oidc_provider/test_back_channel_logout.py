@@ -217,6 +217,7 @@ def test_an_app_without_a_logout_url_does_not_hear_of(
     assert logouts(world.app.application) == []
 
 
+@pytest.mark.embedded
 def test_a_session_has_one_sid_at_an_app_and_others_elsewhere(heard: App, other_app: App, user: User) -> None:
     other_app.application.backchannel_logout_uri = LOGOUT_URL
     other_app.application.save()
@@ -229,6 +230,7 @@ def test_a_session_has_one_sid_at_an_app_and_others_elsewhere(heard: App, other_
     assert sid_of(heard.sign_in(first, SCOPE)) != known
 
 
+@pytest.mark.embedded
 def test_the_sid_stays_through_refreshes_and_a_new_password(heard: App, user: User) -> None:
     browser = signed_in()
     tokens = heard.sign_in(browser, SCOPE)
@@ -353,6 +355,7 @@ def statements(act: Callable[[], Any]) -> int:
     return len(captured)
 
 
+@pytest.mark.embedded
 def test_a_logout_url_costs_one_statement_at_the_code_and_none_at_the_tokens(
     heard: App, other_app: App, browser: Client
 ) -> None:
