@@ -135,7 +135,7 @@ def test_what_gives_or_takes_access_asks_for_the_password_again_after_5_minutes(
 
 
 def test_a_role_that_is_too_low_is_said_in_a_sentence(people: People) -> None:
-    browser: Browser = browser_of(people.by_standing["viewer"])
+    browser = browser_of(people.by_standing["viewer"])
     for name in ("team_rename", "application_transfer"):
         assert "Only an owner of the team may do this." in browser.open(path_of(name, people)).text
 
