@@ -9,6 +9,8 @@ import pytest
 import time_machine
 
 from tests.accounts.clock import NOON, let_redis_pass
+from tests.support import webhook_receiver
+from tests.support.webhook_receiver import Receiver
 
 
 @pytest.fixture
@@ -36,3 +38,15 @@ def fresh(wait: Callable[[float], None]) -> None:
     from accounts.api_keys import uses
 
     uses.buffer.clear()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with webhook_receiver.running() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def another() -> Iterator[Receiver]:
+    with webhook_receiver.running() as receiver:
+        yield receiver

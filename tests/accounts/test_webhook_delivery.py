@@ -1,101 +1,37 @@
-"""The delivery of webhooks: each message at least once, in order, at its time, and no receiver delays another's."""
+"""The delivery of webhooks: each message at least once, in order, at its time, and what an answer means."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
 from django.core.mail import EmailMessage
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 from standardwebhooks import Webhook
 
-from accounts.models import AuditEvent, EventType, User, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import attempts, claims, delivering, endpoints, outbox
-from accounts.webhooks.outbox import Message
+from accounts.models import AuditEvent, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import attempts, claims, delivering, endpoints
 from tests.accounts.clock import NOON
+from tests.accounts.webhook_workers import deliver, endpoint_at, fresh, posted, taken, working
 from tests.factories.accounts import UserFactory
-from tests.support import webhook_receiver
 from tests.support.threads import together
 from tests.support.webhook_receiver import Receiver
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
-SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+SECOND, MINUTE, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
 GONE, FAILING = WebhookEndpoint.Disabled.GONE, WebhookEndpoint.Disabled.FAILING
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with webhook_receiver.running() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def another() -> Iterator[Receiver]:
-    with webhook_receiver.running() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(NOON, tick=False) as clock:
-        yield clock
 
 
 @pytest.fixture(autouse=True)
 def _loopback(settings: Settings) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-
-
-def endpoint_at(receiver: Receiver, owner: User | None = None) -> WebhookEndpoint:
-    owner = owner or UserFactory()
-    endpoint, secret = endpoints.create(by=owner, url=receiver.url, events=[EventType.FILE_EXPIRED], user=owner)
-    receiver.secrets.append(secret)
-    return endpoint
-
-
-def fresh(endpoint: WebhookEndpoint) -> WebhookEndpoint:
-    return WebhookEndpoint.objects.get(pk=endpoint.pk)
-
-
-def posted(endpoint: WebhookEndpoint, count: int = 1, subject: str | None = None) -> None:
-    """Write messages for different people, or for one."""
-    subjects = [f"person-{number}" if subject is None else subject for number in range(count)]
-    outbox.post(
-        Message(endpoint.pk, EventType.FILE_EXPIRED, each, {"number": number}) for number, each in enumerate(subjects)
-    )
-
-
-def deliver() -> int:
-    return delivering.deliver(until=timezone.now() + timedelta(minutes=10))
-
-
-def taken(room: int = 32, hindered: int = 32) -> list[WebhookDelivery]:
-    return claims.take_events(room, hindered=hindered)
-
-
-@contextmanager
-def working(count: int = 1, places: int = delivering.PLACES, patience: float = 30) -> Iterator[None]:
-    """Workers in threads of this process."""
-    end = threading.Event()
-    workers = [delivering.Worker(places=places, is_asked_to_end=end.is_set) for _ in range(count)]
-    for worker in workers:
-        worker.start()
-    try:
-        yield
-    finally:
-        end.set()
-        for worker in workers:
-            worker.end(patience)
 
 
 # --- Each message, at least once ---
@@ -285,8 +221,6 @@ def test_one_success_of_three_days_keeps_the_endpoint(receiver: Receiver, clock:
 
 
 def test_an_idle_worker_asks_one_question_in_a_quarter_of_a_second() -> None:
-    from django.db import connection
-
     dispatcher = delivering.Dispatcher(32)
     began_at = time.monotonic()
     with CaptureQueriesContext(connection) as queries:
@@ -298,8 +232,6 @@ def test_an_idle_worker_asks_one_question_in_a_quarter_of_a_second() -> None:
 
 
 def test_a_batch_of_claims_costs_as_much_as_one(receiver: Receiver) -> None:
-    from django.db import connection
-
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert taken()
@@ -400,62 +332,6 @@ def test_another_url_forgets_how_the_earlier_one_answered(receiver: Receiver, an
     WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * DAY, is_slow=False)
     endpoints.change(endpoint=endpoint, by=UserFactory(), url=another.url, events=endpoint.events)
     assert (fresh(endpoint).failing_since, fresh(endpoint).is_slow) == (None, True)
-
-
-# --- No receiver delays another's ---
-
-
-def test_endpoints_take_turns(receiver: Receiver) -> None:
-    busy, quiet = endpoint_at(receiver), endpoint_at(receiver)
-    posted(busy, count=50)
-    posted(quiet)
-    assert [delivery.endpoint_id for delivery in taken(room=2)] == [busy.pk, quiet.pk]
-
-
-def test_slow_and_failing_endpoints_get_at_most_half_of_the_places(receiver: Receiver) -> None:
-    slow = [endpoint_at(receiver) for _ in range(6)]
-    failing = {"is_slow": False, "failing_since": timezone.now()}
-    WebhookEndpoint.objects.filter(pk__in=[each.pk for each in slow[3:]]).update(**failing)  # new ones count as slow
-    for endpoint in slow:
-        posted(endpoint, count=10)
-    for _ in range(3):
-        quick = endpoint_at(receiver)
-        WebhookEndpoint.objects.filter(pk=quick.pk).update(is_slow=False)
-        posted(quick, count=10)
-    found = [delivery.endpoint_id for delivery in taken(room=16, hindered=8)]
-    assert len(found) == 16
-    assert sum(pk in {each.pk for each in slow} for pk in found) == 8
-    assert taken(room=16, hindered=0) != []
-    assert len(taken(room=32, hindered=3)) == 3
-
-
-def test_endpoints_that_hang_delay_nobody_elses_deliveries(receiver: Receiver, another: Receiver) -> None:
-    quick = endpoint_at(receiver)
-    posted(quick)
-    deliver()
-    another.seconds = 30
-    for _ in range(9):
-        posted(endpoint_at(another), count=10)
-    with working():
-        another.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16)
-        began_at = time.monotonic()
-        posted(quick, count=40)
-        receiver.wait_for(41)
-        assert time.monotonic() - began_at < 3
-        assert WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16
-        another.closed.set()
-
-
-def test_an_answer_after_two_seconds_marks_an_endpoint_as_slow_until_a_quick_one(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    posted(endpoint)
-    receiver.seconds = 2.1
-    deliver()
-    assert fresh(endpoint).is_slow
-    receiver.seconds = 0
-    posted(endpoint)
-    deliver()
-    assert not fresh(endpoint).is_slow
 
 
 # --- Signatures ---
