@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from django.utils.module_loading import import_string
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import LOGOUT, MAX_ANSWER, MAX_ERROR
 from accounts.webhooks import claims, endpoints, signatures
-from infrastructure import outbound
+from infrastructure import outbound, text_rules
 from infrastructure.outbound import NotSent
 
 # Before each further attempt: 75.6 hours in all, so that the last one is after FAILING_FOR.
@@ -35,7 +34,6 @@ UNSIGNED = "The logout token could not be signed."
 NO_URL = "The app has no address for logouts any more."
 BROKEN = "The request could not be made."
 REDIRECT = "Redirects are not followed."
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # NUL cannot be stored, and the others show nothing
 
 logger = logging.getLogger(__name__)
 
@@ -118,10 +116,16 @@ def sent(delivery: WebhookDelivery, request: Request | None) -> Result:
         timezone.now(),
         status=answer.status,
         error=REDIRECT if 300 <= answer.status < 400 else "",
-        answer=_HIDDEN.sub("", answer.body[: 4 * MAX_ANSWER].decode(errors="replace"))[:MAX_ANSWER],
+        answer=_excerpt(answer.body),
         milliseconds=int(answer.seconds * 1000),
         is_final=answer.status == (400 if delivery.type == LOGOUT else GONE),
     )
+
+
+def _excerpt(body: bytes) -> str:
+    """Return the beginning of an answer, as text without what cannot be stored or shown."""
+    lines = body[: 4 * MAX_ANSWER].decode(errors="replace").splitlines()
+    return "\n".join(text_rules.cleaned_line(line) for line in lines)[:MAX_ANSWER]
 
 
 @transaction.atomic

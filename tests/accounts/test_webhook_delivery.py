@@ -38,7 +38,7 @@ def _loopback(settings: Settings) -> None:
 
 
 def test_a_message_is_delivered_once_and_its_row_says_how(receiver: Receiver) -> None:
-    receiver.body = b"thank\x00 you \xff"
+    receiver.body = "thank\x00 \u202eyou\n".encode() + b"\xff"
     posted(endpoint_at(receiver))
     assert (deliver(), deliver()) == (1, 0)
     (request,) = receiver.requests
@@ -47,7 +47,7 @@ def test_a_message_is_delivered_once_and_its_row_says_how(receiver: Receiver) ->
     assert request.content["type"] == "file.expired"
     assert request.content["data"] == {"number": 0}
     assert (row.attempts, row.due_at, row.claimed_until, row.last_status) == (1, None, None, 200)
-    assert row.last_answer == "thank you \N{REPLACEMENT CHARACTER}"
+    assert row.last_answer == "thank you\n\N{REPLACEMENT CHARACTER}"
     assert row.delivered_at == row.last_at
 
 
