@@ -84,12 +84,7 @@ class Dispatcher:
                 self._unrecorded.append(self._answered.get_nowait())
         if not self._unrecorded:
             return
-        try:
-            attempts.record(self._unrecorded)
-        except (OperationalError, InterfaceError):  # they are recorded when the database is back
-            raise
-        except Exception:
-            logger.exception("The results of deliveries could not be recorded: they are sent again")
+        _record(self._unrecorded)
         for result in self._unrecorded:
             self._under_way.pop(result.delivery.message_id, None)
         self._unrecorded = []
@@ -130,6 +125,21 @@ class Dispatcher:
             claims.finish_of_disabled()
             claims.put_behind_retries()
             self._tidied_at = time.monotonic()
+
+
+def _record(results: list[Result]) -> None:
+    """Record results; one that cannot be recorded keeps no other one from it, and is sent again when its claim ends.
+
+    Raises errors of the connection: the caller records them when the database is back.
+    """
+    try:
+        attempts.record(results)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("The results of %s deliveries could not be recorded", len(results))
+        for result in results if len(results) > 1 else []:
+            _record([result])
 
 
 class Worker(threading.Thread):

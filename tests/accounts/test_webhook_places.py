@@ -70,7 +70,7 @@ def test_endpoints_that_hang_delay_nobody_elses_deliveries(receiver: Receiver, a
         posted(quick, count=40)
         receiver.wait_for(41)
         assert time.monotonic() - began_at < 3
-        assert WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16
+        receiver.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16)
         another.closed.set()
 
 
