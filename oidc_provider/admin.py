@@ -28,7 +28,7 @@ from accounts.admin.staff_actions import (
 from accounts.admin.users import UserAdmin
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.models import Application, Approval, SigningKey
+from oidc_provider.models import Application, Approval, Invitation, SigningKey, Team, TeamMember
 from oidc_provider.staff_actions import (
     ACCESS_TOKEN_ACTIONS,
     APPLICATION_ACTIONS,
@@ -80,7 +80,8 @@ class ApplicationForm(forms.ModelForm[Application]):
         super().clean()
         owner = self.instance.user if self.instance.pk else self.cleaned_data.get("user")
         if owner is not None:
-            for argument, sentences in application_rules.problems(owner=owner, **self.arguments()).items():
+            found = application_rules.problems(owner=owner, team=self.instance.team, **self.arguments())
+            for argument, sentences in found.items():
                 self.add_error(_FIELDS.get(argument, argument), sentences)
         return self.cleaned_data
 
@@ -114,7 +115,7 @@ class ApplicationAdmin(IssuingAdmin):
         *("logo_file", "remove_logo"),
     )
     fixed = (
-        *("user", "client_id", "staging_of", "is_verified", "suspended_at", "suspension_reason"),
+        *("user", "team", "client_id", "staging_of", "is_verified", "suspended_at", "suspension_reason"),
         *("secret_changed_at", "secret_used_at", "second_secret_changed_at", "second_secret_used_at"),
         *("created", "updated", "current_logo"),
     )
@@ -218,6 +219,45 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         if key.unpublish_at is not None and key.unpublish_at <= timezone.now():
             return "unpublished"
         return "published"
+
+
+class TeamMemberInline(ReadOnlyInline):
+    model = TeamMember
+    fields = readonly_fields = ("user", "role", "joined_at")
+    ordering = ("joined_at", "pk")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("user", "team")
+
+
+class TeamApplicationInline(ReadOnlyInline):
+    model = Application
+    verbose_name_plural = "apps"
+    fields = readonly_fields = ("name", "client_id", "user")
+    ordering = ("pk",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("user", "team")
+
+
+@admin.register(Team)
+class TeamAdmin(ReadOnlyAdmin):
+    """Teams change by their owners alone; staff act on their apps and on people."""
+
+    list_display = ("name", "id", "created_at")
+    search_fields = ("=id", "name__icontains", "^members__user__username")
+    ordering = ("-created_at", "-pk")
+    fields = readonly_fields = ("name", "created_at")
+    inlines = (TeamMemberInline, TeamApplicationInline)
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ("email", "team", "application", "role", "invited_by", "expires_at")
+    search_fields = ("=email", "^invited_by__username", "=application__client_id")
+    ordering = ("-created_at", "-pk")
+    fields = readonly_fields = columns(Invitation, without=("digest",))
+    related = ("team", "application", "invited_by")
 
 
 class ApprovalInline(ReadOnlyInline):

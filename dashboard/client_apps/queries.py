@@ -123,6 +123,8 @@ def entries_of(events: Iterable[AuditEvent], reader: User) -> list[Entry]:
 def _changes(event: AuditEvent) -> list[Change]:
     """Return the changes; empty where the event has none: the audit trail has rows of every release."""
     before, after = event.data.get("before"), event.data.get("after")
+    if event.verb in _OF_MEMBERS and "username" in event.data:
+        return _change_of_member(event.verb, event.data)
     if isinstance(before, dict) and isinstance(after, dict):
         return [
             Change(
@@ -147,6 +149,18 @@ def _changes(event: AuditEvent) -> list[Change]:
             Change("Scopes", added=list(event.data.get("scopes", []))),
         ]
     return []
+
+
+_OF_MEMBERS = ("team:member_joined", "team:role_changed", "team:member_removed", "team:member_left")
+
+
+def _change_of_member(verb: str, data: dict[str, Any]) -> list[Change]:
+    name = str(data["username"])
+    if verb == "team:role_changed":
+        return [Change(f"Role of {name}", str(data["before"]["role"]), str(data["after"]["role"]))]
+    if verb == "team:member_joined":
+        return [Change("Members", added=[f"{name}, {str(data.get('role', '')).lower()}"])]
+    return [Change("Members", removed=[name])]
 
 
 def copied(changes: Iterable[Difference]) -> list[Change]:

@@ -272,10 +272,14 @@ def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
     roles.lock_teams(owner.team_memberships.values_list("team", flat=True))
     client_ids = []
     for application in roles.losing(owner, scope).select_for_update(no_key=True).order_by("pk"):
-        if scope in application.registered_scopes:
-            application.registered_scopes = [kept for kept in application.registered_scopes if kept != scope]
+        before = application.registered_scopes
+        if scope in before:
+            application.registered_scopes = [kept for kept in before if kept != scope]
             application.save(update_fields=["registered_scopes", "updated"])
             client_ids.append(application.client_id)
+            if application.team_id:  # other members learn from its activity why
+                why, after = f"Staff locked it again for {owner.username}.", application.registered_scopes
+                _record("scopes_changed", application, by, why, before=before, after=after)
     audit.record("user:scope_relocked", by=by, on=owner, reason=reason, scope=scope, client_ids=client_ids)
     return owner
 

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import AuditEvent, JobRun, WebhookDelivery, WebhookEndpoint
-from oidc_provider.models import AccessToken, Grant, IDToken, RefreshToken, SigningKey
+from oidc_provider.applications import invitations, teams
+from oidc_provider.models import AccessToken, Grant, IDToken, Invitation, RefreshToken, Role, SigningKey, Team
 from oidc_provider.token import signing
 from tests.factories.accounts import (
     AliasFactory,
@@ -83,6 +84,21 @@ def delivery() -> WebhookDelivery:
     return WebhookDelivery.objects.create(endpoint=endpoint(), type="test")
 
 
+def team() -> Team:
+    """A team with a member and an app."""
+    owner = UserFactory()
+    made = teams.create(name="Harbour", by=owner)
+    ApplicationFactory(user=owner, team=made)
+    return made
+
+
+def invitation() -> Invitation:
+    made = team()
+    owner = made.members.get().user
+    sent = invitations.invite(team=made, email="guest@example.org", role=Role.VIEWER, by=owner)
+    return sent.invitation
+
+
 MAKE: dict[str, Callable[[], Model]] = {
     "accounts/user": UserFactory,
     "accounts/linkedaccount": LinkedAccountFactory,
@@ -94,6 +110,8 @@ MAKE: dict[str, Callable[[], Model]] = {
     "oidc_provider/accesstoken": access_token,
     "oidc_provider/refreshtoken": refresh_token,
     "oidc_provider/signingkey": signing.publish,
+    "oidc_provider/team": team,
+    "oidc_provider/invitation": invitation,
     "accounts/jobrun": job,
     "accounts/webhookendpoint": endpoint,
     "accounts/webhookdelivery": delivery,
@@ -200,6 +218,7 @@ def test_staff_sign_in_through_the_account_login(client: Client) -> None:
     [
         *("accounts/linkedaccount", "accounts/name", "accounts/auditevent", "accounts/jobrun"),
         *("accounts/webhookendpoint", "accounts/webhookdelivery", "oidc_provider/signingkey"),
+        *("oidc_provider/team", "oidc_provider/invitation"),
     ],
 )
 def test_records_are_read_only(browser: Client, rows: dict[str, Model], page: str) -> None:

@@ -16,7 +16,7 @@ from tests.accounts.clock import NOON
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from oidc_provider.models import Application, SigningKey
+    from oidc_provider.models import Application, SigningKey, Team
     from tests.oidc_provider.protocol import App
 
 
@@ -63,7 +63,6 @@ def app(application: Application) -> App:
 
 @pytest.fixture
 def other_app(signing_key: SigningKey) -> App:
-    """Another app, with another secret."""
     from tests.factories.oidc_provider import ApplicationFactory
     from tests.oidc_provider.protocol import App
 
@@ -85,3 +84,17 @@ def other_browser(other_user: User) -> Client:
     browser = Client()
     browser.force_login(other_user)
     return browser
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory.create(username="Olga")
+
+
+@pytest.fixture
+def team(owner: User) -> Team:
+    from oidc_provider.applications import teams
+
+    return teams.create(name="Harbour", by=owner)

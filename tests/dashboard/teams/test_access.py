@@ -14,7 +14,6 @@ from dashboard.teams import urls
 from oidc_provider.models import Application, Invitation, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import STANDINGS, People, invite
-from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
