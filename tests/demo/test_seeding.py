@@ -21,7 +21,7 @@ from config.management.commands import run_embedded
 from demo import profile_content, seeding
 from imagehost.models import File, Folder
 from oidc_provider.applications import applications
-from oidc_provider.models import Application
+from oidc_provider.models import Application, Team
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,11 @@ def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(entry: Entry, co
     second = seeding.seed()
     assert_works(second)
     assert stat.S_IMODE(seeding.path().stat().st_mode) == 0o600
-    assert (User.objects.count(), Application.objects.count()) == (4 + profile_content.MEMBERS, 2)
+    assert (User.objects.count(), Application.objects.count(), Team.objects.count()) == (
+        4 + profile_content.MEMBERS,
+        3,
+        2,
+    )
     assert second["app"]["client_id"] == entry["app"]["client_id"]
     assert second["app"]["client_secret"] != entry["app"]["client_secret"]
     assert second["users"][0]["password"] != entry["users"][0]["password"]
