@@ -77,7 +77,9 @@ def test_a_viewer_is_offered_nothing_that_changes(team_place: Place) -> None:
     for page in READ:
         browser.open(team_place.path + page.format(pk=endpoint.pk, id=delivery.message_id))
         main = browser.page.xpath("//main")[0]
-        assert [form for form in main.xpath(".//form[@method='post']") if "webhooks" in (form.get("action") or "")] == []
+        assert [
+            form for form in main.xpath(".//form[@method='post']") if "webhooks" in (form.get("action") or "")
+        ] == []
         assert (
             main.xpath(".//a[contains(@href, '/edit/') or contains(@href, '/rotate/') or contains(@href, 'new/')]")
             == []
