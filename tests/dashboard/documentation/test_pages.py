@@ -315,7 +315,6 @@ def test_a_heading_with_the_words_comes_before_a_text_that_repeats_them() -> Non
         ("bulk", "/docs/lookup/users"),
         ("many users", "/docs/lookup/users"),
         ("polling", "/docs/patterns/polling"),
-        ("webhook", "/docs/patterns/webhooks"),
         ("verify webhook", "/docs/patterns/webhooks"),
         ("etag", "/docs/patterns/polling#ask-whether-it-has-changed"),
         ("304", "/docs/patterns/polling#ask-whether-it-has-changed"),
