@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.api_keys import keys
 from accounts.models import KeyDay, StaffNotice, User
+from accounts.webhooks import endpoints
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
 from imagehost.folders import albums
@@ -37,9 +38,9 @@ from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 pytestmark = pytest.mark.django_db
 DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
-    *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
+    *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "webhooks"),
     *("folders", "folder_rules", "files", "file_days", "albums", "comments", "votes", "comment_likes", "reports"),
-    *("uploads", "decisions", "staff_notices"),
+    *("uploads", "decisions", "staff_notices", "requests"),
     *("app_sessions", "app_uses", "app_requests", "teams", "invitations"),
 }
 
@@ -76,6 +77,7 @@ def fill(user: User) -> str:
         application=app, user=user, sid=f"sid-{user.pk}", session="name", created_at=now, used_at=now
     )
     RequestRecord.objects.create(application=app, user=user, moment=now, kind="ASKED", request_id="r")
+    endpoints.create(by=user, user=user, url=f"https://hooks.example.org/{user.username}", events=["key.disabled"])
     team = teams.create(name="Harbour", by=user)
     invitations.invite(team=team, email="guest@example.org", role=Role.VIEWER, by=user)
     return issued.secret
