@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='webhookdelivery',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['endpoint', 'due_at'], name='webhook_delivery_next'),
+            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['endpoint', 'due_at', 'id'], name='webhook_delivery_next'),
         ),
         migrations.AddIndex(
             model_name='webhookdelivery',

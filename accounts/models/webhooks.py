@@ -158,7 +158,7 @@ class WebhookDelivery(models.Model):
         indexes = [
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="webhook_delivery_due"),
             models.Index(
-                fields=["endpoint", "due_at"], condition=Q(due_at__isnull=False), name="webhook_delivery_next"
+                fields=["endpoint", "due_at", "id"], condition=Q(due_at__isnull=False), name="webhook_delivery_next"
             ),
             models.Index(
                 fields=["endpoint", "client_id"],

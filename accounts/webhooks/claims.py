@@ -136,8 +136,10 @@ def _earlier() -> WebhookDeliveryQuerySet:
 
 def _ready(now: datetime) -> QuerySet[WebhookDelivery]:
     """Return what may be sent to an outer endpoint now, in order."""
-    due = _due(now).filter(~Exists(_earlier()), endpoint=OuterRef("pk"))
-    return due.order_by("due_at", "pk")
+    # The first unfinished one, not the lack of an earlier one: PostgreSQL cannot make a join of all rows of that.
+    same = WebhookDelivery.objects.waiting().filter(endpoint=OuterRef("endpoint"), subject=OuterRef("subject"))
+    first = Subquery(same.order_by("pk").values("pk")[:1])
+    return _due(now).filter(endpoint=OuterRef("pk"), pk=first).order_by("due_at", "pk")
 
 
 def _with_room(now: datetime) -> QuerySet[WebhookEndpoint]:
