@@ -233,6 +233,7 @@ class TeamMemberInline(ReadOnlyInline):
 class TeamApplicationInline(ReadOnlyInline):
     model = Application
     verbose_name_plural = "apps"
+    view_on_site = False  # as on the page of an app
     fields = readonly_fields = ("name", "client_id", "user")
     ordering = ("pk",)
 

@@ -11,7 +11,7 @@ from django.core import mail
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from accounts.models import User
+from accounts.models import User, WebhookDelivery, WebhookEndpoint
 from dashboard import access_requests, versions
 from dashboard.client_apps import actions as apps_actions
 from dashboard.client_apps import login_test
@@ -19,6 +19,7 @@ from oidc_provider.applications import applications, staging, teams
 from oidc_provider.models import Application, ApplicationLogo, Invitation, Role, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import STANDINGS, People, invite, team_of
+from tests.dashboard.webhooks.places import Place, sent
 from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +76,18 @@ TABLE: dict[str, tuple[list[int], list[int]]] = {
     "application_log": (members(200), NOT_ALLOWED),
     "application_transfer": (owners(200), owners(200)),
     "withdraw_offer": (NOT_ALLOWED, owners(302)),
+    "webhooks": (members(200), NOT_ALLOWED),
+    "webhook_new": (developers(200), developers(200)),
+    "webhook": (members(200), NOT_ALLOWED),
+    "webhook_edit": (developers(200), developers(200)),
+    "webhook_pause": (NOT_ALLOWED, developers(302)),
+    "webhook_resume": (NOT_ALLOWED, developers(302)),
+    "webhook_test": (NOT_ALLOWED, developers(302)),
+    "webhook_rotate": (developers(200), developers(200)),
+    "webhook_delete": (developers(200), developers(302)),
+    "webhook_deliveries": (members(200), NOT_ALLOWED),
+    "webhook_delivery": (members(200), NOT_ALLOWED),
+    "webhook_replay": (NOT_ALLOWED, developers(302)),
 }
 REFUSED = {403, 404, 405}
 
@@ -105,12 +118,14 @@ def people(user: User) -> People:
 
 
 def path_of(name: str, people: People) -> str:
+    endpoint = Place(people.by_standing["owner"], people.app).endpoint()
     asked = access_requests.ask_for_scope(user=people.by_standing["owner"], scope="email", reason="A club.")
     values = {
         "client_id": people.app.client_id,
         "version": versions.of(people.app.secret_changed_at),
         "scope": "connections",
-        "pk": str(asked.pk),
+        "pk": str(endpoint.pk if name.startswith("webhook") else asked.pk),
+        "message_id": sent(endpoint).message_id,
         "period": "24h",
     }
     return "/" + re.sub(r"<\w+:(\w+)>", lambda found: values[found[1]], routes()[name])
@@ -122,7 +137,7 @@ def clients_of(people: People) -> list[Client]:
 
 def rows() -> Any:
     """What a page could change."""
-    models = (Application, ApplicationLogo, TeamMember, Invitation)
+    models = (Application, ApplicationLogo, TeamMember, Invitation, WebhookEndpoint, WebhookDelivery)
     return [list(model._base_manager.order_by("pk").values()) for model in models]
 
 
