@@ -236,7 +236,7 @@ def entries_of(events: Iterable[AuditEvent], reader: TeamMember) -> list[Entry]:
         Entry(
             event.created_at,
             _TITLES.get(event.verb, event.in_words),
-            _detail(event.data, is_owner=reader.role == Role.OWNER),
+            _detail(event.data),
             trail.actor_of(event, reader.user),
             event.reason,
             event.address if event.actor_id == reader.user_id else "",
@@ -245,10 +245,10 @@ def entries_of(events: Iterable[AuditEvent], reader: TeamMember) -> list[Entry]:
     ]
 
 
-def _detail(data: dict[str, Any], *, is_owner: bool) -> str:
+def _detail(data: dict[str, Any]) -> str:
     """Return whom or what the event is about; empty where it has nothing of it: the trail has rows of every release."""
     before, after = data.get("before"), data.get("after")
-    about = [str(data.get("username") or (data.get("email") if is_owner else "") or "")]
+    about = [str(data.get("username") or "")]
     if isinstance(before, dict) and isinstance(after, dict):
         about += [f"{before.get(name, 'none')} became {after[name]}" for name in after]
     elif "role" in data:

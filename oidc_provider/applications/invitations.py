@@ -48,7 +48,7 @@ def invite(*, team: Team, email: str, role: Role, by: User) -> SentInvitation:
     if found.invitations.open(timezone.now()).count() >= MAX_OPEN:
         raise ValidationError({"email": f"A team has at most {MAX_OPEN} open invitations; withdraw one first."})
     sent = _sent(by, email, team=found, role=role)
-    teams.record("invited", found, by, email=email, role=role.label)
+    teams.record("invited", found, by, role=role.label)
     return sent
 
 
@@ -64,7 +64,7 @@ def offer(*, application: Application, email: str, by: User) -> SentInvitation:
     email = _address(email)
     Invitation.objects.filter(application=application).delete()
     sent = _sent(by, email, application=application)
-    audit.record("application:offered", by=by, on=application, client_id=application.client_id, email=email)
+    audit.record("application:offered", by=by, on=application, client_id=application.client_id)
     return sent
 
 
@@ -123,7 +123,7 @@ def _record_end(verb: str, invitation: Invitation, by: User) -> None:
     if on is None:
         raise PermissionDenied
     kind = "team" if invitation.team else "application"
-    audit.record(f"{kind}:{verb}", by=by, on=on, email=invitation.email)
+    audit.record(f"{kind}:{verb}", by=by, on=on)  # without the address: the trail outlives accounts
 
 
 def _address(email: str) -> str:
