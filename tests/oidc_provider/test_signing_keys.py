@@ -380,8 +380,9 @@ def test_encrypted_anew_the_keys_need_the_old_secret_no_more(
 
 
 def test_encrypted_anew_webhooks_need_the_old_secret_no_more(signing_key: SigningKey, settings: Settings) -> None:
-    endpoint, lost = WebhookEndpointFactory(user=UserFactory()), WebhookEndpointFactory(user=UserFactory())
-    endpoints.rotate_secret(endpoint=endpoint, by=endpoint.user)
+    person = UserFactory()
+    endpoint, lost = WebhookEndpointFactory(user=person), WebhookEndpointFactory(user=UserFactory())
+    endpoints.rotate_secret(endpoint=endpoint, by=person)
     endpoint.refresh_from_db()
     secrets = [signatures.decrypted(stored) for stored in (endpoint.secret, endpoint.previous_secret)]
     WebhookEndpoint.objects.filter(pk=lost.pk).update(secret="of another host")
