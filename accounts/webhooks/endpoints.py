@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
@@ -132,12 +133,16 @@ def delete(*, endpoint: WebhookEndpoint, by: User, reason: str = "") -> None:
 
 @transaction.atomic
 def send_test(*, endpoint: WebhookEndpoint, by: User) -> WebhookDelivery:
-    """Write a test event, signed as all others. Raises ValidationError: it is disabled, or tests wait already."""
+    """Write a test event, signed as all others. It has a subject of its own, so that it waits for no other delivery.
+
+    Raises ValidationError: the endpoint is disabled, or tests wait already.
+    """
     endpoint = _locked(endpoint)
     _check_enabled(endpoint)
     if WebhookDelivery.objects.waiting().filter(endpoint=endpoint, type=TEST).count() >= MAX_WAITING_TESTS:
         raise ValidationError("Earlier test events still wait for their delivery.")
-    return WebhookDelivery.objects.create(endpoint=endpoint, type=TEST, data={"sent_by": by.username})
+    data = {"sent_by": by.username}
+    return WebhookDelivery.objects.create(endpoint=endpoint, type=TEST, subject=uuid4().hex, data=data)
 
 
 @transaction.atomic

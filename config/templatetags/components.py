@@ -29,7 +29,7 @@ TIMES = {
 }
 _TOKEN_PLACE = secrets.token_hex()  # stands for a form's token in kept HTML; random, so that no text of a user holds it
 ROW_PARTS = ("title", "text", "acts", "endrow")
-ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False}
+ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False, "is_part": False}
 
 
 @register.simple_tag
@@ -97,7 +97,8 @@ def side_nav(context: Context, content: SafeString, summary: str, label: str, wi
 def row(parser: Parser, token: Token) -> RowNode:
     """Return a row of a list: a picture if any, `{% title %}`, `{% text %}` below it and `{% acts %}` at its end.
 
-    `id`: of the row in the page; `pk`: of what it shows, for reordering; `is_off`: it is shown as switched off.
+    `id`: of the row in the page; `pk`: of what it shows, for reordering; `is_off`: it is shown as switched off;
+    `is_part`: it belongs to the row before it.
     """
     name, *bits = token.split_contents()
     options = keywords_of(bits, parser)

@@ -99,12 +99,12 @@ class DeletionForm(forms.Form):
 
 
 def _heir_field(held: TeamToHandOver) -> forms.ChoiceField:
-    apps = f"{len(held.apps)} app{'' if len(held.apps) == 1 else 's'}"
+    apps = f" and its {len(held.apps)} app{'' if len(held.apps) == 1 else 's'}" if held.apps else ""
     members = [(str(member.pk), f"{member.user.username} becomes an owner") for member in held.heirs]
     return forms.ChoiceField(
         label=f"Team {held.team.name}: who becomes an owner?",
         required=False,
-        choices=[("", f"Nobody: delete the team and its {apps} with my account"), *members],
+        choices=[("", f"Nobody: delete the team{apps} with my account"), *members],
         help_text="You are its only owner.",
     )
 

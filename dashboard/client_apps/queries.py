@@ -133,6 +133,7 @@ def _changes(event: AuditEvent) -> list[Change]:
                 str(after.get(name) or "none"),
             )
             for name in sorted(after)
+            if before.get(name) != after[name]
         ]
     if isinstance(before, list) and isinstance(after, list):
         label = "Scopes" if event.verb == "application:scopes_changed" else "Redirect URLs"
@@ -214,9 +215,12 @@ class SecretFacts:
 
 
 def apps_of(user: User) -> list[AppRow]:
-    """Return the apps of the user and of their teams, the newest first. 1 query."""
+    """Return the apps of the user and of their teams, the newest first, a staging app after its live app. 1 query."""
     held = roles.readable_by(user).select_related("team", "logo").defer("logo__png").order_by("-created", "-pk")
-    return [_row(application) for application in _with_figures(held)]
+    rows = [_row(application) for application in _with_figures(held)]
+    staging = {row.application.staging_of_id: row for row in rows if row.application.is_staging}
+    live = [row for row in rows if not row.application.is_staging]
+    return [one for row in live for one in (row, staging.get(row.application.pk)) if one]
 
 
 def row_of(application: Application) -> AppRow:

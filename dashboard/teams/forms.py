@@ -84,7 +84,7 @@ class TransferForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("to") == PERSON and not cleaned.get("email") and not self.has_error("email"):
-            self.add_error("email", "Name the address of the person.")
+            self.add_error("email", "Enter the email address of the person.")
         return cleaned
 
     def destination(self) -> Destination:

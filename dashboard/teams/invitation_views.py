@@ -37,6 +37,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _unlinked(_over(request))
     opened = [*request.session.get(OPENED, {}).items(), (str(invitation.pk), invitation.digest)]
     request.session[OPENED] = dict(opened[-MOST_OPENED:])
+    if not request.user.is_authenticated:
+        messages.info(request, "Sign in or create an account. Then you can answer the invitation.")
     return _unlinked(redirect("invitation", invitation.pk))
 
 

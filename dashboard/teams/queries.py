@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.models import AuditEvent, User
@@ -77,8 +77,10 @@ class AppOfTeam:
 
 
 def apps_of(team: Team) -> list[AppOfTeam]:
-    """Return the team's apps with their owners of record, by name. 1 query."""
-    held = team.applications.select_related("user", "logo").defer("logo__png").order_by("name", "pk")
+    """Return the team's apps with their owners of record, by name, each staging app after its live app. 1 query."""
+    apps = team.applications.select_related("user", "logo").defer("logo__png")
+    of_live = Coalesce("staging_of__name", "name"), Coalesce("staging_of_id", "pk")
+    held = apps.order_by(*of_live, F("staging_of_id").asc(nulls_first=True))
     return [AppOfTeam(application, consent_page.logo_url(application)) for application in held]
 
 
@@ -191,11 +193,11 @@ def effects_of_transfer(application: Application, to: Destination) -> list[str]:
         effects.append("Its staging app goes along.")
     if to.email:
         effects.append(f"{to.email} gets an email with a link that works for 7 days. Until then you can withdraw it.")
-        effects.append("Nothing changes before the person accepts. Then you lose the access to the app.")
+        effects.append("Nothing changes before the person accepts. Then you lose access to the app.")
     elif to.team is not None:
         effects.append(f"All members of {to.name} get access to the app, each by their role.")
     if application.team is not None:
-        effects.append(f"Members of the team {application.team.name} lose the access to it.")
+        effects.append(f"Members of the team {application.team.name} lose access to it.")
     effects += _lost_scopes(application, to)
     if application.is_verified:
         effects.append("If another person becomes its owner of record, it is no longer verified.")

@@ -21,7 +21,7 @@ from dashboard.forms import confirm, is_done, with_error_message
 from dashboard.teams import actions, queries
 from dashboard.teams.forms import DeleteTeamForm, InviteForm, RoleForm, TeamForm
 from oidc_provider.applications import invitations, roles, teams
-from oidc_provider.models import Role, TeamMember
+from oidc_provider.models import Role, Team, TeamMember
 
 PAGE_SIZE = 25
 TeamPage = Callable[Concatenate[SignedInRequest, TeamMember, ...], HttpResponse]
@@ -60,10 +60,10 @@ def listing(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @access.form_page
 def new(request: SignedInRequest) -> HttpResponse:
-    form = TeamForm(request.POST or None)
-    if is_done(form, lambda: teams.create(by=request.user, **form.cleaned_data)):
-        messages.success(request, f"{form.cleaned_data['name']} created. You are its owner.")
-        return redirect("teams")
+    form, made = TeamForm(request.POST or None), list[Team]()
+    if is_done(form, lambda: made.append(teams.create(by=request.user, **form.cleaned_data))):
+        messages.success(request, f"{made[0].name} created. You are its owner.")
+        return redirect("team", made[0].pk)
     return render(request, "dashboard/teams/new.html", {"form": form})
 
 
@@ -153,7 +153,7 @@ def remove(request: SignedInRequest, own: TeamMember, member_id: int) -> HttpRes
         with_error_message(request, f"{name} removed.", lambda: actions.remove(member=member, by=request.user))
         return redirect("team", own.team.pk)
     effects = [
-        f"{name} loses the access to the apps of the team at once, and gets an email.",
+        f"{name} loses access to the apps of the team at once, and gets an email.",
         "Apps of which this person is the owner of record go to the earliest other owner of the team.",
         "A locked scope that only this person has unlocked is removed from the apps of the team.",
         "Secrets that the person knows work on. Reset those that matter.",
@@ -170,7 +170,7 @@ def leave(request: SignedInRequest, own: TeamMember) -> HttpResponse:
         with_error_message(request, f"You left {team.name}.", lambda: teams.leave(team=team, by=request.user))
         return redirect("teams")
     effects = [
-        "You lose the access to the apps of the team at once. The apps stay.",
+        "You lose access to the apps of the team at once. The apps stay.",
         "Apps of which you are the owner of record go to the earliest other owner of the team.",
         "A locked scope that only you have unlocked is removed from the apps of the team.",
     ]

@@ -157,6 +157,7 @@ def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     if form.is_valid():
         try:
             secret = actions.rotate_secret(endpoint=endpoint, by=request.user, version=form.cleaned_data["version"])
+            endpoint.refresh_from_db()
             return _page(request, owner, "secret", row=queries.row_of(endpoint), secret=secret)
         except ValidationError as error:
             show_error(form, error)

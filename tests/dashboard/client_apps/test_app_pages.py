@@ -11,7 +11,7 @@ from accounts.models import AuditEvent, User
 from dashboard import access, versions
 from infrastructure.requests import request_context
 from infrastructure.requests.request_context import RequestContext
-from oidc_provider.applications import applications
+from oidc_provider.applications import applications, staging
 from oidc_provider.models import AccessToken, Application, Role
 from tests.admin.test_pages import access_token
 from tests.dashboard.signing_in import browser_of, client_of
@@ -84,6 +84,18 @@ def test_the_list_shows_ones_own_apps_and_how_they_stand(browser: Browser, app: 
     assert len(rows) == 2
     assert "Closed Suspended 0 people use it Never used" in rows[0]
     assert "Ada's app Active Verified 2 people use it Never used" in rows[1]
+
+
+def test_a_staging_app_stands_below_its_live_app(browser: Browser, app: Application, user: User) -> None:
+    ApplicationFactory.create(user=user, name="Newer")
+    staging.create(application=app, by=user)
+    browser.open("/dashboard/apps/")
+    rows = browser.page.xpath("//li[contains(@class, 'row')]")
+    assert [(row.get("class"), row.xpath(".//a")[0].text_content()) for row in rows] == [
+        ("row", "Newer"),
+        ("row", app.name),
+        ("row row--part", app.name),
+    ]
 
 
 @pytest.mark.embedded
