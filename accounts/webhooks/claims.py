@@ -3,6 +3,8 @@
 The rows are the queue. A claim moves `due_at` to its own end, `claimed_until`, so the claim of a worker that crashed
 ends by itself, and the same message is sent again with the same id. A worker locks an endpoint before it takes
 deliveries of it: no other one counts or takes them then. Endpoints take turns, so a long queue of one delays no others.
+
+No statement's work grows with the length of a queue: each looks at the first few rows of each endpoint, by index.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db import connection, transaction
+from django.db.models import BigIntegerField, Count, DateTimeField, Exists, Field, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from prometheus_client import Counter
@@ -30,7 +34,25 @@ DELIVERIES = Counter(
     "Attempts of webhooks and logouts: delivered, postponed or failed.",
     ("kind", "outcome"),
 )
-LOOKAHEAD = 1000  # deliveries that one statement looks at, where it looks at all
+LOOKAHEAD = 1000  # logouts that one statement looks at
+LOOK = 16  # of the first deliveries that are due at an endpoint; behind so many that have to wait, the others wait, too
+STUCK_AT_ONCE = 25  # endpoints that one turn of `put_behind_retries` looks at,
+PUT_BEHIND = 200  # and deliveries of each
+# A delivery of an outer endpoint that may be sent now: one of the first LOOK that are due, and of its person's
+# unfinished ones the first. In SQL, since Django limits no inner query that refers to an outer one.
+_READY = f"""
+    SELECT r.{{column}} FROM (
+        SELECT q.id, q.due_at, q.endpoint_id, q.subject FROM accounts_webhookdelivery q
+        WHERE q.endpoint_id = accounts_webhookendpoint.id AND q.due_at IS NOT NULL AND q.due_at <= %s
+        ORDER BY q.due_at, q.id LIMIT {LOOK}
+    ) r
+    WHERE r.id = (
+        SELECT f.id FROM accounts_webhookdelivery f
+        WHERE f.endpoint_id = r.endpoint_id AND f.subject = r.subject AND f.due_at IS NOT NULL
+        ORDER BY f.id LIMIT 1
+    )
+    ORDER BY r.due_at, r.id LIMIT 1 OFFSET %s
+"""  # noqa: S608 - a number of ours
 
 
 @dataclass(frozen=True)
@@ -74,32 +96,40 @@ def take_logouts(room: int) -> list[WebhookDelivery]:
 def take_events(room: int, *, hindered: int) -> list[WebhookDelivery]:
     """Claim up to `room` events, at most `hindered` of them for endpoints that are slow or failing.
 
-    Each comes with its endpoint. Of one person's events at one endpoint only the earliest is taken. At most 6 queries.
+    Each comes with its endpoint. Of one person's events at one endpoint only the earliest is taken. At most 6 queries,
+    and 1 more on PostgreSQL.
     """
     if room <= 0:
         return []
     now = timezone.now()
+    _read_by_index()
     slow = _locked(now, min(hindered, room), is_hindered=True)
     chosen = _next_of(slow, now)[: max(hindered, 0)]
     chosen = sorted([*chosen, *_next_of(_locked(now, room, is_hindered=False), now)])
     return _claimed([pk for *_, pk in chosen[:room]], now)
 
 
+@transaction.atomic
 def put_behind_retries() -> None:
-    """Let deliveries that have to wait for an earlier one's retry be due when that is. 1 query, and 1 for each retry.
+    """Let deliveries that have to wait for an earlier one's retry be due when that is.
 
-    They come to be looked at once for each retry of the earlier one, not at each poll.
+    They come to be looked at once for each retry of the earlier one, not at each poll. 1 query, and 1 for each of up to
+    STUCK_AT_ONCE endpoints that have something due and nothing ready, and 1 for each of their retries.
     """
     now = timezone.now()
-    earlier = _earlier().filter(claimed_until=None).order_by("pk")
-    blocked = _due(now).exclude(endpoint=None).annotate(retry_at=Subquery(earlier.values("due_at")[:1]))
-    with transaction.atomic():
-        rows = blocked.filter(retry_at__gt=now).order_by("due_at").select_for_update(skip_locked=True)
-        by_retry: defaultdict[datetime, list[int]] = defaultdict(list)
-        for pk, retry_at in rows.values_list("pk", "retry_at")[:LOOKAHEAD]:
-            by_retry[retry_at].append(pk)
-        for retry_at, pks in by_retry.items():
-            WebhookDelivery.objects.filter(pk__in=pks).update(due_at=retry_at)
+    _read_by_index()
+    some_due = Exists(_due(now).filter(endpoint=OuterRef("pk")))
+    enabled = WebhookEndpoint.objects.filter(disabled_at=None).annotate(since=_ready(now, "due_at"))
+    stuck = enabled.filter(some_due, since=None).order_by("?").values_list("pk", flat=True)[:STUCK_AT_ONCE]
+    by_retry: defaultdict[datetime, list[int]] = defaultdict(list)
+    earlier = _earlier().filter(claimed_until=None).order_by("pk").values("due_at")[:1]
+    for endpoint in list(stuck):
+        rows = _due(now).filter(endpoint=endpoint).order_by("due_at", "pk").select_for_update(skip_locked=True)
+        for pk, retry_at in rows.annotate(retry_at=Subquery(earlier)).values_list("pk", "retry_at")[:PUT_BEHIND]:
+            if retry_at is not None and retry_at > now:
+                by_retry[retry_at].append(pk)
+    for retry_at, pks in by_retry.items():
+        WebhookDelivery.objects.filter(pk__in=pks).update(due_at=retry_at)
 
 
 def finish_of_disabled() -> None:
@@ -134,12 +164,22 @@ def _earlier() -> WebhookDeliveryQuerySet:
     return same.filter(pk__lt=OuterRef("pk"))
 
 
-def _ready(now: datetime) -> QuerySet[WebhookDelivery]:
-    """Return what may be sent to an outer endpoint now, in order."""
-    # The first unfinished one, not the lack of an earlier one: PostgreSQL cannot make a join of all rows of that.
-    same = WebhookDelivery.objects.waiting().filter(endpoint=OuterRef("endpoint"), subject=OuterRef("subject"))
-    first = Subquery(same.order_by("pk").values("pk")[:1])
-    return _due(now).filter(endpoint=OuterRef("pk"), pk=first).order_by("due_at", "pk")
+def _ready(now: datetime, column: str, *, turn: int = 0) -> RawSQL:
+    """Return a column of what may be sent to an outer endpoint now: of the one at `turn`, in order. None: no such."""
+    field: Field[Any, Any] = DateTimeField() if column == "due_at" else BigIntegerField()
+    parameters = (connection.ops.adapt_datetimefield_value(now), turn)
+    return RawSQL(_READY.format(column=column), parameters, output_field=field)  # noqa: S611 - names of columns
+
+
+def _read_by_index() -> None:
+    """Let PostgreSQL read the first rows of a queue in the order of an index, in this transaction. 1 query there.
+
+    Where it takes a queue for short, as without statistics, it would else collect and sort the whole of it; where it
+    takes it for long, it would compile the statement first, which takes longer than to run it.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)")
 
 
 def _with_room(now: datetime) -> QuerySet[WebhookEndpoint]:
@@ -155,8 +195,8 @@ def _locked(now: datetime, limit: int, *, is_hindered: bool) -> list[int]:
     if limit <= 0:
         return []
     free = Q(is_slow=False, failing_since=None)
-    endpoints = _with_room(now).filter(~free if is_hindered else free).filter(Exists(_ready(now)))
-    endpoints = endpoints.annotate(since=Subquery(_ready(now).values("due_at")[:1])).order_by("since", "pk")
+    endpoints = _with_room(now).filter(~free if is_hindered else free).annotate(since=_ready(now, "due_at"))
+    endpoints = endpoints.filter(since__isnull=False).order_by("since", "pk")
     return list(endpoints.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[:limit])
 
 
@@ -168,7 +208,7 @@ def _next_of(locked: Sequence[int], now: datetime) -> list[tuple[int, datetime, 
     """
     if not locked:
         return []
-    turns = {f"turn_{turn}": Subquery(_ready(now).values("pk")[turn : turn + 1]) for turn in range(AT_ONCE)}
+    turns = {f"turn_{turn}": _ready(now, "id", turn=turn) for turn in range(AT_ONCE)}
     endpoints = _with_room(now).filter(pk__in=locked).annotate(**turns)
     pks = {
         pk: turn

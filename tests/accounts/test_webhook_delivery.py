@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.mail import EmailMessage
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
@@ -173,6 +173,18 @@ def test_what_waits_for_a_retry_is_looked_at_once_and_not_at_each_poll(
     assert deliver() == 3
 
 
+def test_others_behind_many_that_wait_for_one_retry_are_delivered_before_it(receiver: Receiver) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.failures = 1
+    posted(endpoint, count=2 * claims.LOOK, subject="person")
+    posted(endpoint, count=3)
+    deliver()
+    claims.put_behind_retries()
+    deliver()
+    assert len(receiver.requests) == 4
+    assert not claims.is_any_due()
+
+
 # --- Times ---
 
 
@@ -242,6 +254,31 @@ def test_a_batch_of_claims_costs_as_much_as_one(receiver: Receiver) -> None:
     for _ in range(8):
         posted(endpoint_at(receiver), count=4)
     assert cost() == one
+
+
+@pytest.mark.parametrize("subject", [None, "person"], ids=["of many people", "of one person"])
+@pytest.mark.parametrize("is_known", [True, False], ids=["with statistics", "without statistics"])
+def test_a_claim_reads_few_rows_of_a_long_queue(receiver: Receiver, is_known: bool, subject: str | None) -> None:
+    posted(endpoint_at(receiver), count=3000, subject=subject)
+    if connection.vendor == "postgresql" and is_known:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE accounts_webhookdelivery")
+    with transaction.atomic():
+        assert len(taken(hindered=4)) == (4 if subject is None else 1)
+        claims.put_behind_retries()
+        assert _rows_read() < 600
+
+
+def _rows_read() -> int:
+    """Rows of deliveries that this transaction has read; 0 on SQLite, which does not count them."""
+    if connection.vendor != "postgresql":
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables
+            WHERE relid = 'accounts_webhookdelivery'::regclass
+        """)
+        return int(cursor.fetchone()[0])
 
 
 # --- What an answer means ---
