@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import BigIntegerField, Count, DateTimeField, Exists, Field, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BigIntegerField, Count, DateTimeField, Field, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -118,9 +118,9 @@ def put_behind_retries() -> None:
     """
     now = timezone.now()
     _read_by_index()
-    some_due = Exists(_due(now).filter(endpoint=OuterRef("pk")))
-    enabled = WebhookEndpoint.objects.filter(disabled_at=None).annotate(since=_ready(now, "due_at"))
-    stuck = enabled.filter(some_due, since=None).order_by("?").values_list("pk", flat=True)[:STUCK_AT_ONCE]
+    first = Subquery(_due(now).filter(endpoint=OuterRef("pk")).order_by("due_at", "pk").values("pk")[:1])
+    enabled = WebhookEndpoint.objects.filter(disabled_at=None).annotate(first=first, since=_ready(now, "due_at"))
+    stuck = enabled.filter(first__isnull=False, since=None).order_by("?").values_list("pk", flat=True)[:STUCK_AT_ONCE]
     by_retry: defaultdict[datetime, list[int]] = defaultdict(list)
     earlier = _earlier().filter(claimed_until=None).order_by("pk").values("due_at")[:1]
     for endpoint in list(stuck):
