@@ -147,14 +147,18 @@ def send_test(*, endpoint: WebhookEndpoint, by: User) -> WebhookDelivery:
 
 @transaction.atomic
 def replay(*, delivery: WebhookDelivery, by: User) -> None:
-    """Send a finished delivery once more, with the same id. Raises ValidationError: it waits, or it is disabled."""
+    """Send a delivery once more, with the same id: a finished one, or now one that waits for its next attempt.
+
+    Raises ValidationError: a worker has it, its first attempt is due, or the endpoint is disabled.
+    """
     if delivery.endpoint is None:
         raise ValidationError("A logout is not sent again: its time is over.")
-    endpoint = _locked(delivery.endpoint)
+    endpoint, now = _locked(delivery.endpoint), timezone.now()
     _check_enabled(endpoint)
-    finished = WebhookDelivery.objects.filter(pk=delivery.pk, due_at=None)
-    if not finished.update(due_at=timezone.now(), attempts=0, delivered_at=None, claimed_until=None):
-        raise ValidationError("This delivery is waiting for its next attempt already.")
+    row = WebhookDelivery.objects.filter(pk=delivery.pk)
+    is_sent = row.filter(due_at=None).update(due_at=now, attempts=0, delivered_at=None, claimed_until=None)
+    if not is_sent and not row.filter(due_at__gt=now, attempts__gt=0, claimed_until=None).update(due_at=now):
+        raise ValidationError("This delivery is on its way already.")
     _record("webhook_replayed", endpoint, by, message_id=delivery.message_id)
 
 

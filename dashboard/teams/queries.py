@@ -131,12 +131,19 @@ def addresses_of(user: User) -> QuerySet[Any, str]:
     return found
 
 
+KEPT_ADDRESSES = (
+    "Redirect URLs, logout URL and webhooks stay, too, so that nothing stops. Check whose servers they lead to, and "
+    "rotate the secrets of the webhooks."
+)
+
+
 def effects_of(invitation: Invitation) -> list[str]:
     """Return what accepting means, in sentences."""
     if invitation.application is not None:
         return [
             "You become its only owner: you answer for it, and your name is on its consent page.",
             "Client id, secrets, approvals and tokens stay. Reset the secrets that others know.",
+            KEPT_ADDRESSES,
             "A staging app comes along. A locked scope that staff have not unlocked for you is removed.",
         ]
     return [
@@ -201,7 +208,7 @@ def effects_of_transfer(application: Application, to: Destination) -> list[str]:
     effects += _lost_scopes(application, to)
     if application.is_verified:
         effects.append("If another person becomes its owner of record, it is no longer verified.")
-    return [*effects, "Secrets that people know work on. Reset those that matter."]
+    return [*effects, "Secrets that people know work on. Reset those that matter.", KEPT_ADDRESSES]
 
 
 def _lost_scopes(application: Application, to: Destination) -> list[str]:

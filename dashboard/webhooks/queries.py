@@ -77,7 +77,7 @@ def deliveries_of(endpoint: WebhookEndpoint, state: str = "") -> QuerySet[Webhoo
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """`badge`: the tone of the state's word. `is_finished`: it can be sent again."""
+    """`badge`: the tone of the state's word."""
 
     delivery: WebhookDelivery
     word: str
@@ -86,6 +86,11 @@ class DeliveryRow:
     @property
     def is_finished(self) -> bool:
         return self.delivery.due_at is None
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Return whether `endpoints.replay` takes it: a finished one, or one between two attempts."""
+        return self.is_finished or (self.delivery.attempts > 0 and self.delivery.claimed_until is None)
 
 
 def delivery_row(delivery: WebhookDelivery) -> DeliveryRow:

@@ -118,7 +118,7 @@ def page(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 def edit(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     form = EditWebhookForm(request.POST or None, owner=owner, initial=EditWebhookForm.initial_of(endpoint))
-    if is_done(form, lambda: actions.change(endpoint=endpoint, by=request.user, **form.cleaned_data)):
+    if is_done(form, lambda: actions.change(owner=owner, endpoint=endpoint, by=request.user, **form.cleaned_data)):
         messages.success(request, "Webhook saved.")
         return redirect(owner.url("webhook", pk=pk))
     return _page(request, owner, "edit", row=queries.row_of(endpoint), form=form)
@@ -133,7 +133,9 @@ def _button(sentence: str, act: Callable[..., object], to: str = "webhook") -> C
     @of_owner(Role.DEVELOPER)
     def press(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
         endpoint = _endpoint(owner, pk)
-        with_error_message(request, sentence, lambda: act(endpoint=endpoint, by=request.user))
+        with_error_message(
+            request, sentence, lambda: actions.perform(act, owner=owner, by=request.user, endpoint=endpoint)
+        )
         return redirect(owner.url(to, pk=pk))
 
     return press
@@ -156,7 +158,8 @@ def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     form = RotateForm(request.POST or None, initial={"version": actions.version_of_secret(endpoint)})
     if form.is_valid():
         try:
-            secret = actions.rotate_secret(endpoint=endpoint, by=request.user, version=form.cleaned_data["version"])
+            version = form.cleaned_data["version"]
+            secret = actions.rotate_secret(owner=owner, endpoint=endpoint, by=request.user, version=version)
             endpoint.refresh_from_db()
             return _page(request, owner, "secret", row=queries.row_of(endpoint), secret=secret)
         except ValidationError as error:
@@ -175,7 +178,7 @@ def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 def delete(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     if request.method == "POST":
-        endpoints.delete(endpoint=endpoint, by=request.user)
+        actions.perform(endpoints.delete, owner=owner, by=request.user, endpoint=endpoint)
         messages.success(request, "Webhook deleted.")
         return redirect(owner.url("webhooks"))
     effects = [
@@ -226,7 +229,9 @@ def delivery(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -
 def replay(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -> HttpResponse:
     found = _delivery(_endpoint(owner, pk), message_id)
     sentence = "It is sent again within seconds, with the same id; reload this page to see the answer."
-    with_error_message(request, sentence, lambda: endpoints.replay(delivery=found, by=request.user))
+    with_error_message(
+        request, sentence, lambda: actions.perform(endpoints.replay, owner=owner, by=request.user, delivery=found)
+    )
     return redirect(owner.url("webhook_delivery", pk=pk, message_id=message_id))
 
 

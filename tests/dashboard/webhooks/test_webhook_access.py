@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import PermissionDenied
 
 from accounts.models import User, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import endpoints
+from dashboard.webhooks import actions
+from dashboard.webhooks.queries import Owner
 from oidc_provider.models import Application, Role, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.webhooks.places import Place, sent
@@ -122,3 +126,17 @@ def test_a_visitor_is_sent_to_the_login_page(client: object, place: Place) -> No
     for method, page in [*GET, *POST]:
         answer = getattr(client, method)(place.path + page.format(pk=endpoint.pk, id=delivery.message_id))
         assert (answer.status_code, answer.headers["Location"][:22]) == (302, "/accounts/login/?next=")
+
+
+def test_who_has_left_the_team_since_the_page_was_opened_changes_nothing(team_place: Place) -> None:
+    developer = reader(team_place, Role.DEVELOPER)
+    assert developer is not None
+    endpoint, owner = team_place.endpoint(), Owner(developer, team_place.app)
+    TeamMember.objects.filter(user=developer).delete()
+    version = actions.version_of_secret(endpoint)
+    with pytest.raises(PermissionDenied):
+        actions.rotate_secret(owner=owner, endpoint=endpoint, by=developer, version=version)
+    with pytest.raises(PermissionDenied):
+        actions.perform(endpoints.pause, owner=owner, by=developer, endpoint=endpoint)
+    endpoint.refresh_from_db()
+    assert (actions.version_of_secret(endpoint), endpoint.disabled_at) == (version, None)

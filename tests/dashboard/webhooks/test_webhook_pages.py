@@ -323,7 +323,19 @@ def test_a_replay_keeps_the_id(browser: Browser, place: Place) -> None:
     waiting = WebhookDelivery.objects.waiting().get()
     assert (waiting.pk, waiting.message_id, waiting.attempts) == (delivery.pk, delivery.message_id, 0)
     browser.response = client.post(f"{path}replay/", follow=True)
-    assert "waiting for its next attempt already" in browser.text
+    assert "on its way already" in browser.text
+
+
+def test_a_delivery_between_two_attempts_is_tried_at_once_and_keeps_their_number(
+    browser: Browser, place: Place
+) -> None:
+    endpoint = place.endpoint()
+    delivery = retrying(endpoint)
+    path = place.page(endpoint, f"deliveries/{delivery.message_id}/")
+    assert "Try it now" in browser.open(path).text
+    client_of(browser).post(f"{path}replay/")
+    waiting = WebhookDelivery.objects.filter(due_at__lte=timezone.now()).get()
+    assert (waiting.pk, waiting.attempts) == (delivery.pk, delivery.attempts)
 
 
 def test_the_trail_and_the_overview_of_the_app_name_its_webhooks(
