@@ -16,6 +16,7 @@ from pytest_django import Settings
 
 from accounts.api_keys import keys
 from accounts.models import User
+from accounts.webhooks import endpoints
 from dashboard.api_keys import queries as keys_queries
 from dashboard.api_keys.forms import Overlap
 from dashboard.client_apps import code_samples, sign_in_buttons
@@ -26,6 +27,7 @@ from dashboard.management.commands import remind_of_keys
 from imagehost.folders import folders, rules
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
+from tests.dashboard.webhooks.places import Place, given_up, retrying
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import page_of, problems_of
 
@@ -226,7 +228,7 @@ def test_a_name_with_special_characters_breaks_neither_pictures_nor_programs(
 
 
 CALLED = {  # by the page that has a link or a button of this name
-    "dashboard": ("Apps", "API keys"),
+    "dashboard": ("Apps", "API keys", "Teams", "Webhooks"),
     "application": (
         "Settings",
         "Try it",
@@ -237,6 +239,10 @@ CALLED = {  # by the page that has a link or a button of this name
         "Create a staging app",
     ),
     "api_key": ("Request a permission", "Revoke", "Replace with a new key", "Change name, expiry or origins"),
+    "webhook": ("Send a test event", "Rotate the secret"),
+    "paused webhook": ("Resume",),
+    "given up delivery": ("Send it again",),
+    "delivery between two attempts": ("Try it now",),
 }
 
 
@@ -244,13 +250,29 @@ def text_of(slug: str) -> str:
     return personalization.visitor().fill(expansion.as_text(contents.pages()[slug]))
 
 
+def address_of(page: str, reader: User) -> str:
+    """Return the address of a page of CALLED, made for `reader`."""
+    if page == "application":
+        return reverse(page, args=[ApplicationFactory.create(user=reader).client_id])
+    if page == "api_key":
+        issued = keys.issue(owner=reader, permissions=["imagehost:upload"], name="Mine", by=reader)
+        return reverse(page, args=[issued.key.prefix])
+    if page == "dashboard":
+        return reverse(page)
+    place = Place(reader)
+    endpoint = place.endpoint()
+    if page == "paused webhook":
+        endpoints.pause(endpoint=endpoint, by=reader)
+    if page in {"webhook", "paused webhook"}:
+        return place.page(endpoint)
+    delivery = given_up(endpoint) if page == "given up delivery" else retrying(endpoint)
+    return place.page(endpoint, f"deliveries/{delivery.message_id}/")
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("page", CALLED)
 def test_what_a_page_calls_by_name_is_called_so_in_the_dashboard(signed_in: Client, reader: User, page: str) -> None:
-    app = ApplicationFactory.create(user=reader)
-    issued = keys.issue(owner=reader, permissions=["imagehost:upload"], name="Mine", by=reader)
-    arguments = {"application": [app.client_id], "api_key": [issued.key.prefix]}.get(page, [])
-    shown = page_of(signed_in.get(reverse(page, args=arguments)))
+    shown = page_of(signed_in.get(address_of(page, reader)))
     named = {" ".join(each.text_content().split()) for each in shown.xpath("//a | //button")}
     assert set(CALLED[page]) <= named
 
