@@ -110,26 +110,28 @@ def take_events(room: int, *, hindered: int) -> list[WebhookDelivery]:
 
 
 @transaction.atomic
-def put_behind_retries() -> None:
-    """Let deliveries that have to wait for an earlier one's retry be due when that is.
+def put_behind_retries() -> int:
+    """Let deliveries that wait for an earlier one be due when that is, so that it is found before them; their number.
 
-    They come to be looked at once for each retry of the earlier one, not at each poll. 1 query, and 1 for each of up to
-    STUCK_AT_ONCE endpoints that have something due and nothing ready, and 1 for each of their retries.
+    Its attempt failed, or its worker crashed. 1 query, and 1 for each of up to STUCK_AT_ONCE endpoints that have
+    something due and nothing ready, and 1 for each time at which an earlier one is due.
     """
     now = timezone.now()
     _read_by_index()
     first = Subquery(_due(now).filter(endpoint=OuterRef("pk")).order_by("due_at", "pk").values("pk")[:1])
     enabled = WebhookEndpoint.objects.filter(disabled_at=None).annotate(first=first, since=_ready(now, "due_at"))
     stuck = enabled.filter(first__isnull=False, since=None).order_by("?").values_list("pk", flat=True)[:STUCK_AT_ONCE]
-    by_retry: defaultdict[datetime, list[int]] = defaultdict(list)
-    earlier = _earlier().filter(claimed_until=None).order_by("pk").values("due_at")[:1]
+    by_time: defaultdict[datetime, list[int]] = defaultdict(list)
+    under_way = Q(claimed_until__gt=now)
+    earlier = _earlier().exclude(under_way).order_by("pk").values("due_at")[:1]
     for endpoint in list(stuck):
         rows = _due(now).filter(endpoint=endpoint).order_by("due_at", "pk").select_for_update(skip_locked=True)
-        for pk, retry_at in rows.annotate(retry_at=Subquery(earlier)).values_list("pk", "retry_at")[:PUT_BEHIND]:
-            if retry_at is not None and retry_at > now:
-                by_retry[retry_at].append(pk)
-    for retry_at, pks in by_retry.items():
-        WebhookDelivery.objects.filter(pk__in=pks).update(due_at=retry_at)
+        columns = ("pk", "due_at", "earlier_at")
+        for pk, due_at, earlier_at in rows.annotate(earlier_at=Subquery(earlier)).values_list(*columns)[:PUT_BEHIND]:
+            if due_at is not None and earlier_at is not None and earlier_at > due_at:
+                by_time[earlier_at].append(pk)
+    rows_of = WebhookDelivery.objects.filter
+    return sum(rows_of(pk__in=pks).update(due_at=earlier_at) for earlier_at, pks in by_time.items())
 
 
 def finish_of_disabled() -> None:

@@ -60,7 +60,7 @@ class Dispatcher:
         return len(self._under_way)
 
     def begin(self) -> bool:
-        """Begin what is due, as far as there are places; return whether anything began. 1 query where nothing is."""
+        """Begin what is due, as far as there are places; return whether to look again. 1 query where nothing is due."""
         room = self._places - self.under_way
         if room <= 0 or not claims.is_any_due():
             return False
@@ -72,9 +72,7 @@ class Dispatcher:
         events = claims.take_events(room, hindered=self._half - long)
         for delivery in events:
             self._send(delivery, None)
-        if len(events) < room:
-            self._tidy()
-        return bool(logouts or events)
+        return bool(self._tidy() or logouts or events)
 
     def finish(self, seconds: float) -> None:
         """Wait up to `seconds` for an attempt to end, and record each that has ended."""
@@ -119,12 +117,13 @@ class Dispatcher:
         threading.Thread(target=send, name="delivery", daemon=True).start()
         self._under_way[delivery.message_id] = _UnderWay(delivery, is_hindered=is_hindered)
 
-    def _tidy(self) -> None:
-        """Put away what is due and cannot be sent, so that a look at what is due finds little else."""
-        if time.monotonic() - self._tidied_at > TIDY_SECONDS:
-            claims.finish_of_disabled()
-            claims.put_behind_retries()
-            self._tidied_at = time.monotonic()
+    def _tidy(self) -> bool:
+        """Put away what is due and cannot be sent; return whether that may let something else be found."""
+        if time.monotonic() - self._tidied_at < TIDY_SECONDS:
+            return False
+        self._tidied_at = time.monotonic()
+        claims.finish_of_disabled()
+        return claims.put_behind_retries() > 0
 
 
 def _record(results: list[Result]) -> None:

@@ -185,6 +185,30 @@ def test_others_behind_many_that_wait_for_one_retry_are_delivered_before_it(rece
     assert not claims.is_any_due()
 
 
+def test_a_retry_that_is_due_is_found_behind_many_that_wait_for_it(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    endpoint = endpoint_at(receiver)
+    receiver.failures = 1
+    posted(endpoint, count=2 * claims.LOOK, subject="person")
+    assert taken()
+    WebhookDelivery.objects.exclude(claimed_until=None).update(
+        attempts=1, claimed_until=None, due_at=timezone.now() + SECOND
+    )
+    clock.shift(2 * SECOND)
+    receiver.failures = 0
+    assert deliver() == 2 * claims.LOOK
+
+
+def test_what_a_crashed_worker_had_is_found_behind_many_that_wait_for_it(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    posted(endpoint_at(receiver), count=2 * claims.LOOK, subject="person")
+    assert taken()
+    clock.shift(claims.CLAIM + SECOND)
+    assert deliver() == 2 * claims.LOOK
+
+
 # --- Times ---
 
 

@@ -66,10 +66,9 @@ def test_endpoints_that_hang_delay_nobody_elses_deliveries(receiver: Receiver, a
         posted(endpoint_at(another), count=10)
     with working():
         another.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16)
-        began_at = time.monotonic()
         posted(quick, count=40)
         receiver.wait_for(41)
-        assert time.monotonic() - began_at < 3
+        assert not WebhookDelivery.objects.exclude(endpoint=quick).filter(attempts__gt=0).exists()  # none has ended yet
         receiver.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 16)
         another.closed.set()
 

@@ -138,7 +138,7 @@ def test_the_worker_delivers_to_a_receiver_which_prints_the_event(
         row, secret = endpoints.create(by=user, user=user, url=url, events=["key.disabled"])
         endpoints.send_test(endpoint=row, by=user)
         with receiver(language, secret, port, tmp_path) as printed:
-            delivering.deliver(until=timezone.now())
+            delivering.deliver(until=timezone.now() + timedelta(seconds=SECONDS))
             lines = printed.read_text().splitlines()
     assert [line.split(maxsplit=1)[0] for line in lines] == ["test"]
     assert WebhookDelivery.objects.get().last_status == 204
