@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -119,11 +118,9 @@ class TestLogouts:
             posted(endpoint_at(another), count=500)
         with working():
             another.wait_for(100)
-            began_at = time.monotonic()
             logged_out("app", "one")
             logged_out("app", "two")
             receiver.wait_for(2)
-            assert time.monotonic() - began_at < 5
             assert WebhookDelivery.objects.waiting().count() > 1000
             another.seconds = 0
         assert {request.body for request in receiver.requests} == {b"person one", b"person two"}
