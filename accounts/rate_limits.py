@@ -20,6 +20,7 @@ COMMENTS = Limit("comments", 30, "comments and replies that a user sends in an h
 REPORTS = Limit("reports", 20, "reports that a user sends in an hour, refused ones too", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 INVITATIONS = Limit("invitations", 50, "invitations that a user sends in a day", window=DAY)
+CLAIM_NEWS = Limit("claim-news", 30, "changes of a user in an hour of which apps hear by webhook", window=HOUR)
 SEARCHES = Limit("searches", 30, "searches for people of an address")
 MAILS = Limit("mails", 5, "emails to an address in an hour", window=HOUR)
 MAILS_OF_A_DAY = Limit("mails-of-a-day", 20, "emails to an address in a day", window=DAY)

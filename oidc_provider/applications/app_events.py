@@ -10,9 +10,12 @@ from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
+from accounts import rate_limits
 from accounts.models import EventType, User, WebhookEndpoint
 from accounts.webhooks import outbox
 from accounts.webhooks.outbox import Message
+from infrastructure import limits
+from infrastructure.limits import LimitsUnavailable
 from oidc_provider.applications.scopes import SCOPES, in_order
 from oidc_provider.models import Application, Approval
 
@@ -62,15 +65,17 @@ def restored(application: Application) -> None:
 def note_changed_claims(changes: Mapping[str, AbstractSet[str]]) -> None:
     """Receiver of `claims_changed`: tell each app of the claims that it was granted.
 
-    A banned person's apps can read no claim, and hear nothing. 1 query for all people, and 1 more where there are
-    endpoints.
+    A banned person's apps can read no claim, and hear nothing; nor do those of a person who has had CLAIM_NEWS. 1 query
+    for all people, and 1 more where there are endpoints, with 1 round trip for each person who has them.
     """
     messages = []
     for listener in _listeners(EventType.USER_UPDATED, changes, application__approvals__user__is_active=True):
         if changed := listener.granted(changes[listener.user_id]):
             data = {**listener.about_person(), "changed": changed}
             messages.append(Message(listener.endpoint_id, EventType.USER_UPDATED, listener.user_id, data))
-    outbox.post(messages)
+    # A form that a person sends again and again would write a row for each endpoint of each app that they allow.
+    told = {user_id for user_id in {message.subject for message in messages} if _may_be_told(user_id)}
+    outbox.post(message for message in messages if message.subject in told)
 
 
 def note_ban(user: User) -> None:
@@ -81,6 +86,14 @@ def note_ban(user: User) -> None:
 def note_deletion(user: User) -> None:
     """Receiver of `user_deleted`, before the approvals are deleted. 1 query, and 1 more where there are endpoints."""
     _tell_of_person(EventType.USER_DELETED, user)
+
+
+def _may_be_told(user_id: str) -> bool:
+    """Count a change of the person; without the store of limits it is told, as pages need none."""
+    try:
+        return not limits.hit(rate_limits.CLAIM_NEWS.of(user_id))
+    except LimitsUnavailable:
+        return True
 
 
 def _tell(application: Application, event: EventType, *, user_id: str, data: dict[str, Any]) -> None:

@@ -11,8 +11,9 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts import bans, users
+from accounts import bans, rate_limits, users
 from accounts.models import User, WebhookDelivery, WebhookEndpoint
+from dashboard.documentation import contents
 from oidc_provider.applications import app_events, applications
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.authorize import approvals
@@ -238,6 +239,21 @@ def test_what_is_rolled_back_tells_nothing(
             assert posted(endpoint)
             raise ZeroDivisionError
         assert posted(endpoint) == []
+
+
+def test_of_one_persons_changes_only_so_many_are_told_in_an_hour(
+    application: Application, endpoint: WebhookEndpoint, user: User
+) -> None:
+    another = UserFactory.create()
+    for person in (user, another):
+        _allowed(application, person)
+    most = rate_limits.CLAIM_NEWS.amount
+    for number in range(most + 2):
+        app_events.note_changed_claims({user.pk: {"name"}, **({another.pk: {"name"}} if number == most else {})})
+    assert [subject for _, subject, _ in posted(endpoint)].count(user.pk) == most
+    assert [subject for _, subject, _ in posted(endpoint)].count(another.pk) == 1
+    page = contents.pages()["patterns/webhook-events"].source
+    assert f"at most {most} changes of a person in an hour" in page
 
 
 def test_many_people_and_apps_are_two_statements(user: User, django_assert_num_queries: Any) -> None:
