@@ -1,8 +1,10 @@
-"""The shutdown flag of a process whose server sets its signal handlers later."""
+"""A worker of the web server: its shutdown flag, its memory, and its end."""
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,7 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from config.web.web_worker import ShutdownFlag
+from config.web.web_worker import MADV_COLLAPSE, ShutdownFlag
 from tests.journeys.processes import Server, clean_environment
 from tests.support import ports
 
@@ -59,6 +61,33 @@ def test_outside_the_main_thread_nothing_is_set() -> None:
         pool.submit(flag.wrap_handlers).result()
     assert not flag.is_set()
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.once
+def test_what_a_worker_has_loaded_lies_in_huge_pages_where_the_kernel_has_them(tmp_path: Path) -> None:
+    code = "import config.wsgi; print(open('/proc/self/smaps_rollup').read())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=clean_environment(DJANGO_SETTINGS_MODULE="config.settings", VAR_DIR=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    kilobytes = {name: int(found) for name, found in re.findall(r"^(\w+): +(\d+) kB$", done.stdout, re.M)}
+    assert kilobytes["Rss"] > 50_000
+    if kernel_makes_huge_pages():
+        assert kilobytes["AnonHugePages"] > 20_000
+
+
+def kernel_makes_huge_pages() -> bool:
+    size = 4 * 2**21
+    with mmap.mmap(-1, size) as memory:
+        memory.write(bytes(range(256)) * (size // 256))
+        try:
+            memory.madvise(MADV_COLLAPSE)
+        except OSError:
+            return False
+    return True
 
 
 @pytest.mark.live
