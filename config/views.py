@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from accounts import api_view, authentication
 from accounts.api_view import ApiView
 from config.observability import outages
+from dashboard.access import RoleTooLow
 from dashboard.documentation import schema
 from imagehost.errors import Busy
 from infrastructure.requests.errors import NotFound, Unavailable
@@ -83,7 +84,9 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _failure(request, 403, "errors.forbidden", "403.html", {"explanation": str(exception or "")})
+    """Say why, and lead a member of a team back to what their role may see."""
+    seen = exception if isinstance(exception, RoleTooLow) else None
+    return _failure(request, 403, "errors.forbidden", "403.html", {"explanation": str(exception or ""), "seen": seen})
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -163,7 +166,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _failure(
-    request: HttpRequest, status: int, error: str, template: str, context: dict[str, str] | None = None
+    request: HttpRequest, status: int, error: str, template: str, context: dict[str, Any] | None = None
 ) -> HttpResponse:
     if _is_api(request):
         return _json_failure(request, status, error)

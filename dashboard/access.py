@@ -31,6 +31,15 @@ Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
+class RoleTooLow(PermissionDenied):
+    """A member of a team opens a page that their role does not allow. `name` and `url`: of the app or team, whose own
+    page they may see."""
+
+    def __init__(self, role: Role, *, name: str, url: str) -> None:
+        super().__init__(roles.TOO_LOW[role])
+        self.name, self.url = name, url
+
+
 def signed_in(view: Page[P]) -> Guarded[P]:
     """Return a page that needs a login and is never cached."""
     guarded: Guarded[P] = never_cache(login_required(view))  # type: ignore[assignment]  # the login check sets the user
@@ -85,12 +94,12 @@ def to_second_factor(request: SignedInRequest) -> HttpResponseBase | None:
 def application_of(request: SignedInRequest, client_id: str, role: Role) -> Application:
     """Return an app of the user or of one of their teams, with its logo row but without the picture. 1 query.
 
-    403 with a sentence where the user's role is too low, 404 for all who are no members.
+    RoleTooLow where the user's role is too low, 404 for all who are no members.
     """
     held = roles.readable_by(request.user).select_related("user", "team", "logo").defer("logo__png")
     application = get_object_or_404(held, client_id=client_id)
     if not roles.allows(application, role):
-        raise PermissionDenied(roles.TOO_LOW[role])
+        raise RoleTooLow(role, name=application.name, url=reverse("application", args=[client_id]))
     return application
 
 

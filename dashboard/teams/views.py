@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate
 
 from django.contrib import messages
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -20,7 +20,7 @@ from dashboard import access
 from dashboard.forms import confirm, is_done, with_error_message
 from dashboard.teams import actions, queries
 from dashboard.teams.forms import DeleteTeamForm, InviteForm, RoleForm, TeamForm
-from oidc_provider.applications import invitations, roles, teams
+from oidc_provider.applications import invitations, teams
 from oidc_provider.models import Role, Team, TeamMember
 
 PAGE_SIZE = 25
@@ -37,7 +37,7 @@ def of_team(role: Role = Role.VIEWER) -> Callable[[TeamPage], Opened]:
         def opened(request: SignedInRequest, /, team_id: int, **parameters: Any) -> HttpResponse:
             own = access.membership_of(request, team_id)
             if not Role(own.role).includes(role):
-                raise PermissionDenied(roles.TOO_LOW[role])
+                raise access.RoleTooLow(role, name=own.team.name, url=reverse("team", args=[team_id]))
             try:
                 return view(request, own, **parameters)
             except ObjectDoesNotExist:  # another tab deleted it between our reads and our writes

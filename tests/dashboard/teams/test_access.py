@@ -14,6 +14,7 @@ from dashboard.teams import urls
 from oidc_provider.models import Application, Invitation, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import STANDINGS, People, invite
+from tests.pages.markup import problems_of
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,10 @@ def path_of(name: str, people: People) -> str:
         "int:invitation_id": people.invitation.pk,
     }
     return re.sub(r"<([^>]+)>", lambda found: str(values[found[1]]), patterns()[name])
+
+
+def page_of(people: People) -> str:
+    return f"/dashboard/apps/{people.app.client_id}/"
 
 
 def clients_of(people: People) -> list[Client]:
@@ -135,8 +140,21 @@ def test_what_gives_or_takes_access_asks_for_the_password_again_after_5_minutes(
 
 def test_a_role_that_is_too_low_is_said_in_a_sentence(people: People) -> None:
     browser = browser_of(people.by_standing["viewer"])
-    for name in ("team_rename", "application_transfer"):
+    for name, back in (
+        ("team_rename", f"/dashboard/teams/{people.team.pk}/"),
+        ("application_transfer", page_of(people)),
+    ):
         assert "Only an owner of the team may do this." in browser.open(path_of(name, people)).text
+        assert browser.page.xpath("//main//a/@href") == [back, "/"]
+        assert "Sign in with another account" not in browser.text
+        assert browser.open(back).response.status_code == 200
+
+
+def test_the_app_of_a_refused_page_is_named_as_text(people: People) -> None:
+    Application.objects.filter(pk=people.app.pk).update(name="<b>Tidepool</b>")
+    browser = browser_of(people.by_standing["viewer"]).open(f"{page_of(people)}settings/")
+    assert "Back to <b>Tidepool</b>" in browser.text
+    assert problems_of(browser.response) == []
 
 
 def test_a_number_of_any_length_is_no_team(people: People) -> None:
