@@ -36,14 +36,15 @@ class SentInvitation:
 def invite(*, team: Team, email: str, role: Role, by: User) -> SentInvitation:
     """Invite whoever reads mail at `email` to the team, by an owner. The caller sends the letter.
 
-    An earlier invitation of the address ends. ValidationError by argument: a bad address, MAX_OPEN invitations;
-    PermissionDenied.
+    An earlier invitation of the address ends. ValidationError by argument: a bad address, one of a member, MAX_OPEN
+    invitations; PermissionDenied.
     """
     found = roles.lock_teams([team]).get(team.pk)
     if found is None:
         raise ValidationError(teams.GONE, code="changed")
     roles.check_in_team(team=found, by=by, role=Role.OWNER)
     email = _address(email)
+    _check_is_no_member(found, email, by)
     found.invitations.filter(email=email).delete()
     if found.invitations.open(timezone.now()).count() >= MAX_OPEN:
         raise ValidationError({"email": f"A team has at most {MAX_OPEN} open invitations; withdraw one first."})
@@ -135,6 +136,17 @@ def _address(email: str) -> str:
     except ValidationError as error:
         raise ValidationError({"email": error}) from error
     return email
+
+
+def _check_is_no_member(team: Team, email: str, by: User) -> None:
+    """Raise ValidationError for a confirmed address of a member. 1 query, of members alone: the answer tells nothing of
+    accounts outside the team."""
+    members = TeamMember.objects.filter(team=team, user__emailaddress__email=email, user__emailaddress__verified=True)
+    found = members.values_list("user", flat=True).first()
+    if found == by.pk:
+        raise ValidationError({"email": "This is your own address, and you are a member of this team already."})
+    if found is not None:
+        raise ValidationError({"email": "The person with this address is a member of this team already."})
 
 
 def _sent(

@@ -216,9 +216,28 @@ def test_an_invitation_ends_when_its_sender_is_no_longer_an_owner(people: People
     assert "Invited" not in roles_of(people.team)
 
 
-def test_a_member_who_is_invited_again_is_told_so(browser: Browser, people: People) -> None:
-    send(browser, people, "viewer@example.org", "OWNER")
-    invitation = Invitation.objects.get(email="viewer@example.org")
+@pytest.mark.parametrize(
+    ("email", "message"),
+    [
+        ("Ada@example.org", "This is your own address, and you are a member of this team already."),
+        ("viewer@example.org", "The person with this address is a member of this team already."),
+    ],
+)
+def test_the_address_of_a_member_is_refused_once_it_is_confirmed(
+    browser: Browser, people: People, email: str, message: str
+) -> None:
+    send(browser, people, email)
+    assert browser.errors() == [message]
+    assert set(Invitation.objects.values_list("email", flat=True)) == {"invited@example.org"}
+    EmailAddress.objects.filter(email=email.lower()).update(verified=False)
+    send(browser, people, email)
+    assert f"Invitation sent to {email}" in browser.text
+
+
+def test_a_member_who_is_invited_at_another_address_is_told_so(browser: Browser, people: People) -> None:
+    send(browser, people, "other@example.org", "OWNER")
+    invitation = Invitation.objects.get(email="other@example.org")
+    EmailAddress.objects.create(user=people.by_standing["viewer"], email="other@example.org", verified=True)
     guest = browser_of(people.by_standing["viewer"]).open(page_of(invitation))
     press(guest, page_of(invitation, "accept/"))
     assert "You are a member of this team already." in guest.text
