@@ -15,7 +15,7 @@ from accounts.models import AuditEvent, User
 from dashboard import trail, versions
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
-from oidc_provider.applications import application_rules, roles
+from oidc_provider.applications import application_rules, invitations, roles
 from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.applications.staging import Difference
 from oidc_provider.authorize import consent_page
@@ -24,6 +24,7 @@ from oidc_provider.models import (
     Application,
     Approval,
     Grant,
+    Invitation,
     LastUse,
     PendingRequest,
     RefreshToken,
@@ -258,6 +259,12 @@ def webhooks_in_words(application: Application) -> str:
     """Return how many webhooks the app has and in which states, as "2: delivering, paused". 1 query."""
     states = [endpoint.state.lower() for endpoint in application.webhook_endpoints.order_by("pk")]
     return f"{len(states)}: {', '.join(states)}" if states else "None"
+
+
+def offer_for(application: Application, now: datetime) -> Invitation | None:
+    """Return the open offer of the app to another person, for readers who may withdraw it; None for all others. 1 query
+    for an owner, none else."""
+    return invitations.offer_of(application, now) if roles.allows(application, Role.OWNER) else None
 
 
 def signed_in_today(application: Application, now: datetime) -> int:

@@ -389,6 +389,7 @@ def overview(request: SignedInRequest, application: Application) -> HttpResponse
         "scopes": [SCOPES[name] for name in application.registered_scopes if name in SCOPES],
         "other": row.application.other,
         "webhooks": queries.webhooks_in_words(row.application),
+        "offer": queries.offer_for(row.application, timezone.now()),
     }
     return render(request, "dashboard/client_apps/overview.html", context)
 

@@ -188,11 +188,6 @@ def destinations_of(application: Application, reader: User) -> list[Destination]
     return [*found, Destination(PERSON, "another person")]
 
 
-def offer_of(application: Application, now: datetime) -> Invitation | None:
-    """Return the open offer of the app to another person, or None. 1 query."""
-    return Invitation.objects.open(now).filter(application=application).first()
-
-
 def effects_of_transfer(application: Application, to: Destination) -> list[str]:
     """Return what the transfer means, in sentences. 1 query: whether there is a staging app."""
     effects = ["Client id, secrets, redirect URLs, approvals and tokens stay. Nobody has to sign in again."]

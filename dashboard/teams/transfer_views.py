@@ -39,7 +39,7 @@ def transfer(request: SignedInRequest, client_id: str) -> HttpResponse:
         else:
             messages.success(request, done)
             return redirect("application", application.client_id)
-    context = {"application": application, "form": form, "offer": queries.offer_of(application, timezone.now())}
+    context = {"application": application, "form": form, "offer": invitations.offer_of(application, timezone.now())}
     return render(request, "dashboard/teams/transfer.html", context)
 
 

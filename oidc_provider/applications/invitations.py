@@ -7,6 +7,7 @@ invitation ends with its answer, with INVITATIONS_LAST, and when its sender is n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import validate_email
@@ -73,6 +74,11 @@ def find(token: str) -> Invitation | None:
     """Return the open invitation of the link, with its team or app and who sent it; None. 1 query."""
     rows = Invitation.objects.open(timezone.now()).select_related("team", "application", "invited_by")
     return rows.filter(digest=digest(token)).first()
+
+
+def offer_of(application: Application, now: datetime) -> Invitation | None:
+    """Return the open offer of the app to another person, or None. 1 query."""
+    return Invitation.objects.open(now).filter(application=application).first()
 
 
 @transaction.atomic

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from django.core.mail import EmailMessage
+from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from oidc_provider.applications import applications, staging, teams
 from oidc_provider.models import Application, Approval, Invitation, Role, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
-from tests.dashboard.teams.people import People, link_of
+from tests.dashboard.teams.people import People, invite, link_of
 from tests.dashboard.teams.test_invitations import page_of as page_of_invitation
 from tests.dashboard.teams.test_invitations import press
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
@@ -123,6 +124,20 @@ def test_another_person_takes_the_app_over(
     assert browser.open(f"/dashboard/apps/{own.client_id}/").response.status_code == 404
     assert mailoutbox[1].to == ["ada@example.org"]
     assert "Stranger accepted an offer and took over the app Own app." in mailoutbox[1].body
+
+
+def test_the_page_of_the_app_shows_an_open_offer_to_who_may_withdraw_it(people: People, user: User) -> None:
+    page = f"/dashboard/apps/{people.app.client_id}/"
+    owner, developer, viewer = (browser_of(people.by_standing[name]) for name in ("owner", "developer", "viewer"))
+    assert "is offered to" not in owner.open(page).text
+    offer, _ = invite("heir@example.org", by=user, application=people.app)
+    assert "The app is offered to heir@example.org until" in owner.open(page).text
+    assert problems_of(owner.response) == []
+    assert path_of(people.app) in owner.page.xpath("//main//p[contains(@class, 'notice')]/a/@href")
+    for member in (developer, viewer):
+        assert "heir@example.org" not in member.open(page).text
+    Invitation.objects.filter(pk=offer.pk).update(expires_at=timezone.now())
+    assert "is offered to" not in owner.open(page).text
 
 
 def test_an_offer_is_withdrawn_or_declined(browser: Browser, people: People, own: Application) -> None:
