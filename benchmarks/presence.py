@@ -31,9 +31,9 @@ READY_WITHIN = 120.0
 
 def send(members: int, rate: int, seconds: int) -> None:
     """The simulated platform's process. Says where it listens, waits for a line, sends, says how much it sent."""
-    from demo.chat_platform import running
+    from tests.support.chat_platform import Simulator
 
-    with running.simulator() as platform:
+    with Simulator.started() as platform:
         ids = platform.populate(members)
         platform.add_member(PROBE)
         print(json.dumps({"api_url": platform.api_url, "token": platform.bot_token, "guild": platform.guild_id}))

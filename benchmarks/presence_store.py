@@ -16,9 +16,9 @@ EVERY = 20.0  # seconds; a banner is fresh for 30
 
 
 def main(count: int) -> None:
-    from demo.chat_platform import running
+    from demo.chat_platform.running import Simulator
 
-    with running.simulator() as platform:
+    with Simulator.started() as platform:
         ids = platform.populate(count)
         values = {"CHAT_GUILD_ID": platform.guild_id, "CHAT_BOT_TOKEN": platform.bot_token}
         values |= {"CHAT_API_URL": platform.api_url}

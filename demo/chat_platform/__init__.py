@@ -1,4 +1,5 @@
 """A local chat platform that speaks the real one's gateway and REST protocol over real sockets.
 
-The tests' double, and what the embedded default is connected to. `running.simulator` starts one.
+What the embedded default is connected to; `tests.support.chat_platform` adds what a test does to it.
+`running.Simulator.started` starts one.
 """

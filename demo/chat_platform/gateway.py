@@ -164,40 +164,10 @@ class Gateway:
         self._work.add(task)
         task.add_done_callback(self._work.discard)
 
-    async def close(self, code: int) -> None:
-        """Close every connection. After some codes there is no session to resume."""
-        conversations = list(self.conversations)
-        for conversation in conversations:
-            conversation.detach(is_over=code in FATAL)
-        await asyncio.gather(*(conversation.connection.close(code) for conversation in conversations))
-
     def drop(self) -> None:
         for conversation in list(self.conversations):
             conversation.detach()
             conversation.connection.abort()
-
-    def send(self, text: str) -> None:
-        """Send a frame to every connection."""
-        for conversation in self.conversations:
-            conversation.connection.send(text)
-
-    def garble(self) -> None:
-        """Send every connection a frame that is no part of its compressed stream."""
-        for conversation in self.conversations:
-            self.start(conversation.connection.socket.send_bytes(b"\x01garbage\x00\x00\xff\xff"))
-
-    def reconnect(self) -> None:
-        for conversation in self.conversations:
-            conversation.connection.send_op(7)
-
-    def invalidate(self, *, resumable: bool) -> None:
-        """Invalidate sessions. If not resumable, each client may identify itself again on its connection."""
-        for conversation in self.conversations:
-            conversation.connection.send_op(9, data=resumable)
-            if not resumable:
-                conversation.session = None
-        if not resumable:
-            self.world.sessions.end_all()
 
     async def stop(self) -> None:
         for task in list(self._work):

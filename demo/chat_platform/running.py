@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-from demo.chat_platform import gateway, members, oauth, rest, scrobbler, shapes
+from demo.chat_platform import members, oauth, rest, scrobbler, shapes
 from demo.chat_platform.gateway import Gateway
 from demo.chat_platform.life import Life
 from demo.chat_platform.shapes import Json
-from demo.chat_platform.world import BOT, Counters, Switches, World
+from demo.chat_platform.world import BOT, Switches, World
 
 HOST = "127.0.0.1"
 GUILD = "268473310000000000"
@@ -50,11 +50,6 @@ class Simulator(Switches):
     def api_url(self) -> str:
         return f"{self.url}{rest.API}"
 
-    @property
-    def counters(self) -> Counters:
-        return self._world.counters
-
-    # --- Who is there ------------------------------------------------------------------------------------------------
     def add_member(
         self,
         chat_id: int | str,
@@ -87,84 +82,10 @@ class Simulator(Switches):
     def is_member(self, chat_id: int | str) -> bool:
         return self._do(lambda: str(chat_id) in self._world.members)
 
-    def remove_member(self, chat_id: int | str) -> None:
-        """Remove the member; the account stays."""
-        self._do(lambda: self._world.remove_member(str(chat_id)))
-
-    def update_member(self, chat_id: int | str, *, member: Json | None = None, user: Json | None = None) -> None:
-        self._do(lambda: self._world.update_member(str(chat_id), member, user))
-
-    def set_presence(self, chat_id: int | str, presence: Json) -> None:
-        """Replace the presence. `presence` is laid over a plain one: `{"status": "idle"}` means idle at the desktop."""
-        self._do(lambda: self._world.set_presence(str(chat_id), presence))
-
-    def set_presences(self, presences: Mapping[int, Json]) -> None:
-        """Replace many presences at once, by id: for measurements."""
-
-        def change() -> None:
-            for chat_id, presence in presences.items():
-                self._world.set_presence(str(chat_id), presence)
-
-        self._do(change)
-
-    def presence(self, chat_id: int | str) -> Json | None:
-        """Return the presence as the lists have it; None while offline."""
-        return self._do(lambda: self._world.presence(str(chat_id)))
-
     def feature(self, *chat_ids: int | str) -> None:
         """With `is_alive`, change these members' presences every few seconds."""
         self._do(lambda: self._life.feature(map(str, chat_ids)))
 
-    # --- What the gateway does ---------------------------------------------------------------------------------------
-    def dispatch(self, name: str, payload: Any) -> None:
-        """Send any event, even a malformed one, to every session that has its intent. The state does not change."""
-        self._do(lambda: self._world.sessions.dispatch(name, shapes.text(payload)))
-
-    def send_text(self, text: str) -> None:
-        """Send every connection a frame that need not even be JSON."""
-        self._do(lambda: self._gateway.send(text))
-
-    def garble(self) -> None:
-        """Send every connection a frame that cannot be decompressed."""
-        self._do(self._gateway.garble)
-
-    def drop(self, *, sessions_too: bool = False) -> None:
-        """Cut every connection off. `sessions_too`: RESUME is answered op 9 false afterwards."""
-
-        def cut() -> None:
-            self._gateway.drop()
-            if sessions_too:
-                self._world.sessions.end_all()
-
-        self._do(cut)
-
-    def reconnect(self) -> None:
-        """Send op 7."""
-        self._do(self._gateway.reconnect)
-
-    def invalidate(self, *, resumable: bool) -> None:
-        """Send op 9."""
-        self._do(lambda: self._gateway.invalidate(resumable=resumable))
-
-    def close_with(self, code: int) -> None:
-        """Close every connection. After a fatal code the sessions are over, too."""
-        self._wait_for(self._gateway.close(code))
-
-    def set_unavailable(self, unavailable: bool) -> None:  # noqa: FBT001 - the one thing that it says
-        """Begin or end an outage of the chat server. Changes during it are not dispatched."""
-
-        def change() -> None:
-            world = self._world
-            if unavailable:
-                outage = {"id": world.guild_id, "unavailable": True}
-                world.dispatch("GUILD_DELETE", shapes.text(outage))
-            world.is_unavailable = unavailable
-            for session in () if unavailable else world.sessions.that_hear("GUILD_CREATE"):
-                session.dispatch("GUILD_CREATE", gateway.create_guild(world, session))
-
-        self._do(change)
-
-    # --- The thread --------------------------------------------------------------------------------------------------
     def _do(self, change: Callable[[], Value]) -> Value:
         async def on_the_loop() -> Value:
             return change()
@@ -200,40 +121,41 @@ class Simulator(Switches):
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
+    @classmethod
+    @contextmanager
+    def started(
+        cls,
+        *,
+        port: int = 0,
+        guild_id: str = GUILD,
+        bot_token: str | None = None,
+        heartbeat_interval: float = 41.25,
+        oauth_secret: str = SECRET,
+        is_alive: bool = False,
+        furnish: Callable[[Self], None] | None = None,
+    ) -> Iterator[Self]:
+        """Run a platform on loopback with an empty chat server (but for the bot); `port` 0: a free one.
 
-@contextmanager
-def simulator(
-    *,
-    port: int = 0,
-    guild_id: str = GUILD,
-    bot_token: str | None = None,
-    heartbeat_interval: float = 41.25,
-    oauth_secret: str = SECRET,
-    is_alive: bool = False,
-    furnish: Callable[[Simulator], None] | None = None,
-) -> Iterator[Simulator]:
-    """Run a platform on loopback with an empty chat server (but for the bot); `port` 0: a free one.
-
-    Raises OSError where the port is taken. `is_alive`: presences change by themselves. `furnish`: fills the chat server
-    before clients can connect.
-    """
-    started = Simulator(
-        guild_id=guild_id,
-        bot_token=bot_token or TOKEN,
-        oauth_secret=oauth_secret,
-        heartbeat_interval=heartbeat_interval,
-    )
-    thread = threading.Thread(target=started._run, name="chat platform", daemon=True)
-    thread.start()
-    try:
-        if furnish is not None:
-            furnish(started)
-        started._wait_for(started._open(port, is_alive=is_alive))
+        Raises OSError where the port is taken. `is_alive`: presences change by themselves. `furnish`: fills the chat
+        server before clients can connect.
+        """
+        platform = cls(
+            guild_id=guild_id,
+            bot_token=bot_token or TOKEN,
+            oauth_secret=oauth_secret,
+            heartbeat_interval=heartbeat_interval,
+        )
+        thread = threading.Thread(target=platform._run, name="chat platform", daemon=True)
+        thread.start()
         try:
-            yield started
+            if furnish is not None:
+                furnish(platform)
+            platform._wait_for(platform._open(port, is_alive=is_alive))
+            try:
+                yield platform
+            finally:
+                platform._wait_for(platform._end())
         finally:
-            started._wait_for(started._end())
-    finally:
-        started._loop.call_soon_threadsafe(started._loop.stop)
-        thread.join()
-        started._loop.close()
+            platform._loop.call_soon_threadsafe(platform._loop.stop)
+            thread.join()
+            platform._loop.close()

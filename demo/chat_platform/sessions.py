@@ -87,15 +87,8 @@ class Sessions:
         self._by_id.pop(session.id, None)
         session.line = None
 
-    def end_all(self) -> None:
-        for session in list(self._by_id.values()):
-            self.end(session)
-
     def dispatch(self, name: str, data: str) -> None:
         """Dispatch to each session that has the intent, cut off or not."""
         for session in self._by_id.values():
             if session.hears(name):
                 session.dispatch(name, data)
-
-    def that_hear(self, name: str) -> list[Session]:
-        return [session for session in self._by_id.values() if session.hears(name)]

@@ -116,23 +116,6 @@ class World:
         if presence is not None:
             self.set_presence(chat_id, presence)
 
-    def update_member(self, chat_id: str, member: Json | None, user: Json | None) -> None:
-        """Lay the given fields over the member and its user."""
-        before = self.members[chat_id]
-        value = before.value()
-        given = dict(member or {})
-        inner = given.pop("user", None) or {}
-        after = shapes.make_member({**value, **given, "user": {**value["user"], **inner, **(user or {})}})
-        after.presence, after.profile = before.presence, before.profile
-        self.members[chat_id] = after
-        self.dispatch("GUILD_MEMBER_UPDATE", shapes.with_guild(self.guild_id, after.text))
-
-    def remove_member(self, chat_id: str) -> None:
-        """Remove the member; the account stays."""
-        self.others[chat_id] = user = self.members.pop(chat_id).user()
-        shown = {key: value for key, value in user.items() if key not in shapes.ONLY_IN_ACCOUNTS}
-        self.dispatch("GUILD_MEMBER_REMOVE", shapes.text({"guild_id": self.guild_id, "user": shown}))
-
     def set_presence(self, chat_id: str, presence: Json) -> None:
         text = self.put_presence(chat_id, presence)
         self.dispatch("PRESENCE_UPDATE", shapes.with_guild(self.guild_id, text))

@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from demo.chat_platform import running
-from demo.chat_platform.running import Simulator
 from tests.presence.gateway_client import ALL_INTENTS, Client, Json, connected, greeted, in_session, run
+from tests.support.chat_platform import Simulator
 
 MIRA, NOOR, LENA = "268473310986250001", "268473310986250002", "268473310986250003"
 
@@ -23,7 +23,7 @@ def ids(members: list[dict[str, Any]]) -> set[str]:
 
 @run
 async def test_a_client_that_says_nothing_is_cut_off() -> None:
-    with running.simulator(heartbeat_interval=0.01) as platform:
+    with Simulator.started(heartbeat_interval=0.01) as platform:
         async with greeted(platform) as client:
             assert await client.closed() == aiohttp.WSCloseCode.ABNORMAL_CLOSURE
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import requests
 
-from demo.chat_platform.running import Simulator
+from tests.support.chat_platform import Simulator
 
 MIRA, NOOR = "268473310986250001", "268473310986250002"
 STRANGER, UNKNOWN = "268473310986250009", "268473310986250010"

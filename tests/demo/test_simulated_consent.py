@@ -9,9 +9,9 @@ import pytest
 import requests
 import time_machine
 
-from demo.chat_platform.running import Simulator
 from tests.factories.oidc_provider import CODE_CHALLENGE, CODE_VERIFIER
 from tests.presence.outside_pages import TIMEOUT, authorize_url, decide, sent_back
+from tests.support.chat_platform import Simulator
 
 ID = "80351110224678912"
 PKCE = {"code_challenge": CODE_CHALLENGE, "code_challenge_method": "S256"}

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import aiohttp
 
-from demo.chat_platform.running import Simulator
+from tests.support.chat_platform import Simulator
 
 PATIENCE = 10.0  # seconds for anything to come
 ALL_INTENTS = 259

@@ -21,9 +21,9 @@ import time_machine
 from django.conf import settings
 from django.core.management import execute_from_command_line
 
-from demo.chat_platform.running import Simulator
 from presence.fields import Json
 from tests.support import processes
+from tests.support.chat_platform import Simulator
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,7 +19,6 @@ from pytest_django import Settings
 from accounts import bans
 from accounts.api_keys import keys
 from accounts.models import ApiKey
-from demo.chat_platform.running import Simulator
 from presence.answer import members
 from presence.store.store import Banner, PresenceStore
 from presence.streaming import streams, watching
@@ -28,6 +27,7 @@ from tests.accounts.calls import without_budget
 from tests.presence import following, lookups, store_contents
 from tests.presence.following import OPENING, Event
 from tests.presence.lookups import ADA, ADDRESS, BEN, NOT_MEMBER, ONLINE, SECRET, UNAVAILABLE, Json
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 

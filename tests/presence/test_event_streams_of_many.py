@@ -19,7 +19,6 @@ from accounts import bans
 from accounts.api_keys import keys
 from accounts.errors import KeyRateLimited
 from accounts.models import ApiKey
-from demo.chat_platform.running import Simulator
 from presence.store.store import PresenceStore
 from presence.streaming import streams, tokens
 from tests.factories.accounts import UserFactory
@@ -38,6 +37,7 @@ from tests.presence.lookups import (
     UNAVAILABLE,
     Json,
 )
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from demo.chat_platform import running
-from demo.chat_platform.running import Simulator
 from presence.gateway.hikari_feed import FATAL_CODES, HikariFeed
 from presence.gateway.payloads import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
 from presence.intervals import Intervals
 from tests.presence.workers import wait_until
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.live
 
@@ -91,7 +90,7 @@ def listening(simulator: Simulator, intervals: Intervals = QUICK) -> Iterator[Li
 
 @pytest.fixture
 def platform() -> Iterator[Simulator]:
-    with running.simulator() as started:
+    with Simulator.started() as started:
         started.add_member(ADA)
         yield started
 
@@ -164,7 +163,7 @@ def test_the_fatal_close_codes_are_those_of_the_platform() -> None:
 
 
 def test_a_connection_whose_heartbeats_stay_unanswered_is_given_up() -> None:
-    with running.simulator(heartbeat_interval=0.3) as platform, listening(platform) as listener:
+    with Simulator.started(heartbeat_interval=0.3) as platform, listening(platform) as listener:
         platform.acks = False
         wait_until(lambda: SessionLost("dropped") in listener.events)
         platform.acks = True

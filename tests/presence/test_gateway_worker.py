@@ -11,7 +11,6 @@ import pytest
 
 from accounts.models import LinkedAccount
 from demo.chat_platform import gateway
-from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
 from presence.answer import presentation
 from presence.store.store import Banner, PresenceStore
@@ -19,6 +18,7 @@ from presence.worker import last_seen
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

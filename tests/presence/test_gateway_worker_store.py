@@ -7,13 +7,13 @@ from django.conf import settings
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
 from presence.answer import members
 from presence.store.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, outages, workers
 from tests.presence.workers import wait_for_status, wait_for_truth, wait_until, working
+from tests.support.chat_platform import Simulator
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

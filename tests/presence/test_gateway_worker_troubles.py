@@ -13,7 +13,6 @@ from django.core.cache import caches
 from django.db import DatabaseError, InterfaceError
 
 from accounts.models import LinkedAccount
-from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
 from presence.store import store as store_module
 from presence.store.store import Banner, PresenceStore, StoreUnavailable
@@ -21,6 +20,7 @@ from presence.worker import last_seen, lease, linked_account_sync
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

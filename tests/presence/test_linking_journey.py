@@ -10,7 +10,6 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Permission, User
-from demo.chat_platform.running import Simulator
 from oidc_provider.token import signing
 from tests.accounts import linking_pages
 from tests.accounts.linking_pages import LINK_CHAT, LINK_SCROBBLER, PAGE, events, linked, said
@@ -20,6 +19,7 @@ from tests.lookup import answers
 from tests.oidc_provider import protocol
 from tests.oidc_provider.protocol import App
 from tests.presence import outside_pages
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 ID, HASH = "80351110224678912", "a_8342729096ea3675442027381ff50dfe"

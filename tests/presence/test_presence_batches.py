@@ -14,13 +14,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import ApiKey
-from demo.chat_platform.running import Simulator
 from presence.answer import members, refreshing, rest
 from presence.store.store import Banner, PresenceStore, Record
 from tests.lookup import statements
 from tests.presence import lookups, reading, store_contents, whole_members
 from tests.presence.lookups import ADA, BEN, IDS_INVALID, NOT_FOUND, NOT_MEMBER, PRIVATE, UNAVAILABLE, Json
 from tests.presence.reading import Clock
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 HAS_REDIS = bool(settings.REDIS_URL)

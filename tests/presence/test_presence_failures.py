@@ -16,7 +16,6 @@ from django.utils import timezone
 from pytest_django import Settings
 from redis import RedisError
 
-from demo.chat_platform.running import Simulator
 from infrastructure import limits
 from presence.answer import members, refreshing, rest
 from presence.answer.refreshing import SingleFlight
@@ -26,6 +25,7 @@ from presence.store.caches import StoreCache
 from presence.store.store import PresenceStore
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32

@@ -12,13 +12,13 @@ from django.core.cache import caches
 from django.test import override_settings
 from django.utils import timezone
 
-from demo.chat_platform.running import Simulator
 from presence.answer import refreshing, rest
 from presence.store.store import Banner, PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, UNAVAILABLE
 from tests.presence.reading import Clock
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)

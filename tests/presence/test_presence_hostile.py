@@ -9,7 +9,6 @@ import pytest
 from django.core.cache import caches
 from hypothesis import HealthCheck, given, settings, strategies
 
-from demo.chat_platform.running import Simulator
 from infrastructure.requests.request_context import Request
 from presence.answer import members
 from presence.errors import ChatIdInvalid
@@ -17,6 +16,7 @@ from presence.store.store import PresenceStore
 from presence.views import PresenceLookup
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, INVALID, UNAVAILABLE
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 ID = str(ADA)

@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiKey
-from demo.chat_platform.running import Simulator
 from presence.store.store import PresenceStore
 from tests.factories.accounts import UserFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, INVALID, NO_SUCH_PATH, NOT_FOUND, SECRET
 from tests.presence.reading import Clock
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 RATE_LIMITED = (429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"})

@@ -10,7 +10,6 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from demo.chat_platform.running import Simulator
 from presence.store.store import PresenceStore, Profile
 from tests.accounts.calls import without_budget
 from tests.lookup.answers import compact
@@ -18,6 +17,7 @@ from tests.presence import lookups, reading, whole_members
 from tests.presence.lookups import SECRET
 from tests.presence.reading import Clock
 from tests.presence.whole_members import ADA, EVERYTHING, NOTHING, SHOWN_EVERYTHING, SHOWN_NOTHING, Json
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 

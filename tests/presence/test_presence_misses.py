@@ -8,7 +8,6 @@ import pytest
 from django.core.cache import caches
 from django.utils import timezone
 
-from demo.chat_platform.running import Simulator
 from presence.answer import members
 from presence.answer.rest import Membership
 from presence.store.store import PresenceStore
@@ -16,6 +15,7 @@ from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE, Json
 from tests.presence.reading import Clock
+from tests.support.chat_platform import Simulator
 from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db

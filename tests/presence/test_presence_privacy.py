@@ -13,7 +13,6 @@ from pytest_django import Settings
 from accounts import bans, users
 from accounts.linking import account_links
 from accounts.models import LinkedAccount, User
-from demo.chat_platform.running import Simulator
 from lookup.editing import profiles
 from presence.answer import members, privacy
 from presence.store.store import PresenceStore, Record
@@ -23,6 +22,7 @@ from tests.presence import following, lookups, store_contents, workers
 from tests.presence.following import Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PLAIN, PRIVATE
 from tests.presence.workers import wait_for_truth, wait_until, working
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db(transaction=True)  # what is noted comes with the commit
 

@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from demo.chat_platform.running import Simulator
 from infrastructure import http_client
 from presence.answer import refreshing
 from presence.answer.refreshing import ProfileUnavailable
@@ -19,6 +18,7 @@ from presence.store.store import PresenceStore, Profile
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN
 from tests.presence.reading import Clock, Reply, Server
+from tests.support.chat_platform import Simulator
 
 HOUR, DAY = 3600, 86_400
 

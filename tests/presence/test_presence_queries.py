@@ -15,12 +15,12 @@ from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
-from demo.chat_platform.running import Simulator
 from presence.answer import refreshing, rest
 from presence.store.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
+from tests.support.chat_platform import Simulator
 
 pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 HAS_REDIS = bool(settings.REDIS_URL)

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from pytest_django import Settings
 
-from demo.chat_platform.running import Simulator
 from infrastructure import http_client
 from presence.answer import rest
 from presence.answer.rest import Membership, RestUnavailable
 from tests.presence import reading
 from tests.presence.lookups import ADA
 from tests.presence.reading import Clock, Reply, Server
+from tests.support.chat_platform import Simulator
 
 Ask = Callable[[], object]
 ASKS = {"membership": lambda: rest.membership(ADA), "banner": lambda: rest.banner(ADA)}

@@ -11,11 +11,11 @@ from django_redis import get_redis_connection
 
 from accounts import authentication
 from accounts.models import Permission
-from demo.chat_platform.running import Simulator
 from presence.answer import members, refreshing
 from presence.store.store import Banner, PresenceStore, Snapshot
 from tests.presence import lookups, reading, store_contents
 from tests.presence.lookups import ADA, BEN
+from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,6 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
 
-from demo.chat_platform import running as platforms
-from demo.chat_platform.running import Simulator
 from presence.store.store import LEASE, LEASE_SECONDS, PresenceStore
 from presence.worker import last_seen
 from tests.config import process_table
@@ -25,6 +23,7 @@ from tests.presence import outages, store_contents, workers
 from tests.presence.gateway_process import ROOT, Starter
 from tests.presence.workers import wait_for_status, wait_for_truth, wait_until, working
 from tests.support import processes
+from tests.support.chat_platform import Simulator
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
@@ -202,7 +201,7 @@ def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, s
 def test_a_leader_that_loses_its_gateway_hands_over(simulator: Simulator, store: PresenceStore) -> None:
     """The two workers reach the platform by different ways, of which one is cut."""
     simulator.add_member(ADA, presence={"status": "online"})
-    with platforms.simulator() as other_way, working(simulator, store) as first:
+    with Simulator.started() as other_way, working(simulator, store) as first:
         other_way.add_member(ADA, presence={"status": "online"})
         wait_for_truth(store)
         with working(other_way, store) as second:

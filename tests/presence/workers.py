@@ -12,12 +12,12 @@ from typing import Any
 
 from django.core.cache import caches
 
-from demo.chat_platform.running import Simulator
 from presence.answer import presentation
 from presence.gateway.hikari_feed import HikariFeed
 from presence.intervals import Intervals
 from presence.store.store import PresenceStore
 from presence.worker.worker import Worker
+from tests.support.chat_platform import Simulator
 
 QUICK = Intervals(
     after_store_error=0.05,

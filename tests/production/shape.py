@@ -14,14 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.chat_platform import running as chat_platform
-from demo.chat_platform.running import Simulator
 from tests.journeys.post_office import SmtpPostOffice
 from tests.production import edge, engines
 from tests.production.edge import Edge
 from tests.production.engines import Engines
 from tests.production.service_programs import START_SECONDS, Program
 from tests.support import keeper, ports, processes
+from tests.support.chat_platform import Simulator
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ("a", "b")
@@ -95,7 +94,7 @@ def running(**more: str) -> Iterator[Shape]:
         stack.enter_context(keeper.watching(directory))
         office = SmtpPostOffice()
         stack.callback(office.close)
-        platform = stack.enter_context(chat_platform.simulator())
+        platform = stack.enter_context(Simulator.started())
         https, http, *free = stack.enter_context(ports.held(2 + 2 * len(HOSTS)))
         found = stack.enter_context(engines.running(directory))
         home = directory / "nginx"

@@ -65,7 +65,7 @@ class Command(BaseCommand):
 
     def _run(self, waiter: SignalWaiter, port: int, members: int, parent: int | None) -> None:
         chat = settings.CHAT
-        with running.simulator(
+        with Simulator.started(
             port=port,
             guild_id=chat.guild_id or running.GUILD,
             bot_token=chat.bot_token or None,
