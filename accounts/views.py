@@ -52,7 +52,7 @@ def linked_accounts(request: SignedInRequest) -> HttpResponse:
         for slug, kind in SLUGS.items()
     ]
     page = render(request, "socialaccount/connections.html", {"places": places})
-    page.headers[content_security.HEADER] = content_security.header(*map(link_flow.origin_of, urls.values()))
+    page.headers[content_security.HEADER] = content_security.header(*map(content_security.origin_of, urls.values()))
     return page
 
 

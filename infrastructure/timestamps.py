@@ -20,4 +20,6 @@ def milliseconds(at: datetime) -> int:
 
 def iso(at: datetime) -> str:
     """Return ISO 8601 in UTC with milliseconds, such as `2026-01-31T12:00:00.000Z`."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    return at.isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -20,14 +20,13 @@ from accounts.api_keys import keys
 from accounts.api_view import FAILURES, ApiRequest, ApiView, BusyView, error_answer, json_bytes, json_response
 from accounts.authentication import header_credential
 from accounts.models import Permission
-from infrastructure import hashing
+from infrastructure import hashing, timestamps
 from infrastructure.requests import content_security, request_context
 from infrastructure.requests.request_context import Answer, Caller, Prefetch
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.page import svg_card
-from lookup.serializers import fields
 from lookup.views import cards
 from presence import openapi
 from presence.answer import card, members, picture
@@ -220,7 +219,7 @@ class PresenceStreamToken(ApiView):
     def post(self, request: ApiRequest) -> HttpResponse:
         secret_hash = hashing.digest(header_credential(request_context.Request.of(request)) or "")
         token = tokens.issue(secret_hash, now=timezone.now())
-        expires_at = fields.iso(token.expires_at)
+        expires_at = timestamps.iso(token.expires_at)
         return json_response(json_bytes({"error": None, "token": token.text, "expiresAt": expires_at}))
 
 

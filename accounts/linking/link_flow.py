@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from allauth.account.decorators import reauthentication_required
 from allauth.core.exceptions import ReauthenticationRequired
@@ -16,7 +15,7 @@ from django.shortcuts import redirect
 
 from accounts.linking import account_links
 from accounts.models import LinkedAccount
-from infrastructure.requests.content_security import WAITING_FORM_ACTIONS
+from infrastructure.requests.content_security import WAITING_FORM_ACTIONS, origin_of
 
 PAGE = "socialaccount_connections"  # the page of linked accounts, under the name that allauth gives it
 CHAT, SCROBBLER = LinkedAccount.Kind.CHAT, LinkedAccount.Kind.SCROBBLER
@@ -47,12 +46,6 @@ def authorize_urls() -> dict[str, str]:
     if settings.SCROBBLER.api_key:
         found[SCROBBLER.value] = settings.SCROBBLER.authorize_url
     return found
-
-
-def origin_of(url: str) -> str:
-    """Return scheme, host and port, as a source of a Content-Security-Policy."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def begin(request: HttpRequest, kind: str, leave: Callable[[HttpRequest], HttpResponse]) -> HttpResponse:

@@ -20,7 +20,7 @@ from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, 
 from accounts.plans import Plan
 from imagehost.models import FileDay
 from infrastructure.databases.statements import Statement
-from lookup.serializers.fields import iso
+from infrastructure.timestamps import iso
 from lookup.transfer import exporting
 from oidc_provider.applications.transfers import Estate
 from oidc_provider.models import Invitation, LastUse, RequestRecord, Role, Team

@@ -18,6 +18,7 @@ from imagehost import media, names
 from imagehost.folders.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from imagehost.storing import storage
+from infrastructure.requests.content_security import origin_of
 from lookup.page import embeds, url_policy
 from lookup.page.embeds import Code, Embedded
 
@@ -303,8 +304,8 @@ def origins_of(file: File) -> tuple[str, ...]:
     if settings.FILE_DELIVERY == "redirect":
         link = storage.bucket().link(file.key, mime=file.mime, download_name=file.download_name)
         urls += [link] if link else []
-    found = dict.fromkeys(url_policy.origin(url) for url in urls)
-    return tuple(origin for origin in found if origin != url_policy.origin(settings.BASE_URL))
+    found = dict.fromkeys(origin_of(url) for url in urls)
+    return tuple(origin for origin in found if origin != origin_of(settings.BASE_URL))
 
 
 def _files_of(folder: Folder) -> FileQuerySet:

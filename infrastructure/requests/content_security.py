@@ -1,6 +1,7 @@
 """The Content-Security-Policy of every page: no inline script or style, no other host."""
 
 import functools
+from urllib.parse import urlsplit
 
 POLICY = {
     "default-src": "'none'",
@@ -45,3 +46,9 @@ def header(
 
 HEADER = "Content-Security-Policy"
 WAITING_FORM_ACTIONS = "waiting_form_actions"  # session key: services to which accounts are being linked
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port, as a source of the policy."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from infrastructure.requests.content_security import origin_of
 from lookup.models.profiles import PATH_PATTERN
 
 _PATH = re.compile(PATH_PATTERN)
@@ -56,9 +57,4 @@ def host(url: str) -> str:
 def media_sources() -> tuple[str, ...]:
     """Return the origins of uploads and assets, where they are not ours: the page's policy allows them."""
     bases = (settings.UPLOAD_CDN_URL, settings.ASSET_URL)
-    return tuple(dict.fromkeys(origin(base) for base in bases if origin(base) != origin(settings.BASE_URL)))
-
-
-def origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    return tuple(dict.fromkeys(origin_of(base) for base in bases if origin_of(base) != origin_of(settings.BASE_URL)))

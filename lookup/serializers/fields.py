@@ -16,6 +16,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from infrastructure.requests.compiled_serializer import CompiledSerializer
+from infrastructure.timestamps import iso
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN
 from lookup.shapes import addresses
@@ -29,13 +30,6 @@ _PATH = re.compile(PATH_PATTERN)
 _MAX_PATH_LENGTH = 400
 _BADGE = re.compile(r"([A-Za-z0-9_-]{1,32})/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})", re.ASCII)
 _MIRRORED = {"mime": "image/png", "width": None, "height": None, "duration": None}
-
-
-def iso(timestamp: datetime) -> str:
-    """Return `timestamp` in ISO 8601, in UTC with `Z` and always three decimals."""
-    if timestamp.tzinfo is not UTC:
-        timestamp = timestamp.astimezone(UTC)
-    return timestamp.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 @extend_schema_field(OpenApiTypes.DATETIME)

@@ -143,5 +143,5 @@ def policy(page: ProfilePage, *, is_framed: bool = False) -> str:
     `is_framed`: a page of ours may show it in a frame, as a preview.
     """
     media = url_policy.media_sources()
-    chat = (url_policy.origin(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
+    chat = (content_security.origin_of(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
     return content_security.header(images=(*media, *chat), media=media, is_framed=is_framed)

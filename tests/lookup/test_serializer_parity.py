@@ -16,11 +16,11 @@ from rest_framework import serializers
 from accounts.models import User
 from demo.population import growth
 from infrastructure.requests.compiled_serializer import CompiledSerializer, compiled
+from infrastructure.timestamps import iso
 from lookup.documents import queries, registry, resolve
 from lookup.documents.resolve import Parts
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields
-from lookup.serializers.fields import iso
 from lookup.serializers.rows import WholeProfile
 
 pytestmark = pytest.mark.django_db
