@@ -18,10 +18,6 @@ from django.db import transaction
 from accounts import audit
 
 OWN_APPS = ("accounts", "dashboard", "imagehost", "lookup", "oidc_provider", "presence")
-SUPERUSERS_ONLY = (
-    *("account", "admin", "auth", "contenttypes", "mfa", "oauth2_provider", "sessions", "socialaccount"),
-    "usersessions",
-)
 
 
 @dataclass(frozen=True)

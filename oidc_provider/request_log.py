@@ -311,8 +311,3 @@ def sign_ins_by_day(now: datetime) -> dict[date, int]:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
-
-
-def forget_sign_ins() -> None:
-    """Count every day again, for tests."""
-    _settled.clear()

@@ -87,7 +87,7 @@ def _nothing_is_left_over() -> None:
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
-    parallel_calls.forget()
+    parallel_calls._runs.clear()
     signing.forget_cached_signer()
     for each in (uses.buffer, access_log.buffer, request_log.buffer, caches["pages"]):
         each.clear()

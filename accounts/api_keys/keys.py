@@ -339,7 +339,7 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Refuse the key's calls until `enable`. If staff disable it, only staff can enable it."""
     key = locked(key)
-    is_end = _works(key)
+    is_end = key.is_live(timezone.now())
     if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
         _change("disabled", key, by, reason, is_enabled=False)
     if is_end:
@@ -351,7 +351,7 @@ def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """Revoke the key permanently. Its row stays, so that its callers get the right error."""
     key = locked(key)
-    is_end = _works(key)
+    is_end = key.is_live(timezone.now())
     if key.revoked_at is None:
         _change("revoked", key, by, reason, revoked_at=timezone.now())
     if is_end:
@@ -414,10 +414,6 @@ def _tell_of_end(key: ApiKey, act: str, by: User | None) -> None:
     queries."""
     data = {"prefix": key.prefix, "name": key.name, "reason": act, "by": "owner" if _is_owner(key, by) else "staff"}
     outbox.post_to_user(EventType.KEY_DISABLED, user_id=key.owner_id, data=data)
-
-
-def _works(key: ApiKey) -> bool:
-    return key.is_enabled and not key.is_over(timezone.now())
 
 
 def _is_owner(key: ApiKey, by: User | None) -> bool:

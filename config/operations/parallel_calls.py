@@ -87,12 +87,6 @@ def run(
     return found
 
 
-def forget() -> None:
-    """Let the next call of `run` ask again. For tests."""
-    with _lock:
-        _runs.clear()
-
-
 def _ended(value: T | None, began_at: float) -> Outcome[T]:
     now = time.perf_counter()
     return Outcome(value, round((now - began_at) * 1000), now)

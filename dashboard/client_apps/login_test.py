@@ -35,11 +35,6 @@ def callback_url(application: Application) -> str:
     return f"{settings.BASE_URL}{reverse('application_try_callback', args=[application.client_id])}"
 
 
-def callback_prefix() -> str:
-    """Return the prefix of the callbacks of all apps, which no other redirect URL has."""
-    return f"{settings.BASE_URL}{reverse('applications')}"
-
-
 def is_callback_registered(application: Application) -> bool:
     return callback_url(application) in application.redirect_urls
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from accounts.models import User
 from accounts.staff_actions import KEY_ACTIONS, USER_ACTIONS, StaffAction
 from dashboard.models import AccessRequest
 from dashboard.navigation import Entry
@@ -19,16 +18,6 @@ def _permissions(listed: Sequence[StaffAction]) -> set[str]:
     return {action.permission for action in listed if action.page is not None}
 
 
-def requests_waiting(_: User) -> int:
-    """Return how many requests wait. 1 query."""
-    return AccessRequest.objects.pending().count()
-
-
-def appeals_waiting(staff: User) -> int:
-    """Return how many appeals wait. 1 query."""
-    return report_queries.appeals(staff).count()
-
-
 QUEUE = (*_permissions(REQUEST_ACTIONS), "dashboard.view_accessrequest")
 REPORTS = (DECIDE, "lookup.view_report")
 APPEALS = (DECIDE, "lookup.view_decision")
@@ -39,9 +28,9 @@ DESK = (*QUEUE, *REPORTS, *APPEALS, *APPLICATIONS, *PEOPLE, *FILES)
 
 NAVIGATION = (
     Entry("staff_desk", "Desk", None, DESK),
-    Entry("staff_queue", "Requests", "", QUEUE, requests_waiting),
+    Entry("staff_queue", "Requests", "", QUEUE, lambda _: AccessRequest.objects.pending().count()),
     Entry("staff_reports", "Reports", "", REPORTS, cases.number_waiting),
-    Entry("staff_appeals", "Appeals", "", APPEALS, appeals_waiting),
+    Entry("staff_appeals", "Appeals", "", APPEALS, lambda staff: report_queries.appeals(staff).count()),
     Entry("staff_applications", "Find apps", permissions=APPLICATIONS),
     Entry("staff_people", "Find people", permissions=PEOPLE),
     Entry("staff_files", "Find files", permissions=FILES),

@@ -145,15 +145,6 @@ class Batch:
     rows: Rows = field(default_factory=Rows)
 
 
-@transaction.atomic
-def make(seed: int, numbers: Sequence[int], badges: Mapping[str, Badge], now: datetime) -> int:
-    """Make the missing members; return their number."""
-    batch = admit(seed, numbers, now)
-    fill(batch, badges)
-    write(batch)
-    return len(batch.members)
-
-
 def admit(seed: int, numbers: Sequence[int], now: datetime, *, after: Sequence[Batch] = ()) -> Batch:
     """Return the missing members, with uids, names and linked accounts. `after`: the batches before that may not have
     been written yet; the next batch is admitted after this one.

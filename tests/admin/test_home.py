@@ -32,9 +32,9 @@ HelperWith = Callable[..., Client]
 
 @pytest.fixture(autouse=True)
 def _no_settled_days() -> Iterator[None]:
-    request_log.forget_sign_ins()
+    request_log._settled.clear()
     yield
-    request_log.forget_sign_ins()
+    request_log._settled.clear()
 
 
 def panels(browser: Client) -> dict[str, str]:
@@ -156,7 +156,7 @@ def test_a_day_that_is_over_is_counted_once_and_the_present_one_always() -> None
 
 def test_the_page_costs_the_same_for_any_number_of_rows(browser: Client) -> None:
     def cost() -> int:
-        request_log.forget_sign_ins()
+        request_log._settled.clear()
         with CaptureQueriesContext(connection) as queries:
             assert browser.get("/admin/").status_code == 200
         return len(queries)

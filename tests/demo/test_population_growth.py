@@ -48,6 +48,14 @@ def grow(users: int, *, seed: int = 1, now: datetime = NOW) -> int:
     return growth.grow(users=users, seed=seed, now=now)
 
 
+def make(numbers: range, badges: growth.Badges) -> int:
+    """Make the missing members as one batch; return their number."""
+    batch = growth.admit(1, numbers, NOW)
+    growth.fill(batch, badges)
+    growth.write(batch)
+    return len(batch.members)
+
+
 def export() -> Export:
     """Every row of every table, without the numbers that databases give."""
     found = {}
@@ -118,7 +126,7 @@ def test_a_chat_account_that_somebody_has_is_left_to_them() -> None:
 
 def test_what_a_deleted_member_said_is_left_out() -> None:
     growth.prepare()
-    assert growth.make(1, range(40, 80), awards.catalogue(), NOW) == 40
+    assert make(range(40, 80), awards.catalogue()) == 40
     authors = set(Comment.objects.values_list("author", flat=True))
     assert authors
     assert authors <= {people.user_id(1, number) for number in range(40, 80)}
@@ -129,10 +137,10 @@ def test_what_a_deleted_member_said_is_left_out() -> None:
 def test_a_batch_takes_the_same_statements_whatever_its_size() -> None:
     growth.prepare()
     badges, kinds = awards.catalogue(), []
-    growth.make(1, range(20), badges, NOW)  # the others write on their profiles
+    make(range(20), badges)  # the others write on their profiles
     for numbers in (range(20, 60), range(60, 160)):
         with CaptureQueriesContext(connection) as captured:
-            growth.make(1, numbers, badges, NOW)
+            make(numbers, badges)
         # Of many rows the log says "37 times: INSERT".
         statements = [query["sql"].rpartition(" times: ")[2].split()[0] for query in captured.captured_queries]
         kinds.append([word for word in statements if word not in {"INSERT", "COPY"}])

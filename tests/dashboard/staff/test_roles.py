@@ -19,6 +19,10 @@ from tests.support.browser import Browser
 pytestmark = pytest.mark.django_db
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
+SUPERUSERS_ONLY = {
+    *("account", "admin", "auth", "contenttypes", "mfa", "oauth2_provider", "sessions", "socialaccount"),
+    "usersessions",
+}
 RIGHTS = {"is_superuser": "on", "is_staff": "on"}
 
 
@@ -101,9 +105,9 @@ class TestCommand:
 def test_every_permission_is_in_a_role_or_for_superusers_alone(made: None) -> None:
     in_roles = set().union(*(held_by(role.name) for role in roles.ROLES))
     rows = Permission.objects.values_list("content_type__app_label", "codename")
-    others = {f"{app}.{name}" for app, name in rows if app not in roles.SUPERUSERS_ONLY}
+    others = {f"{app}.{name}" for app, name in rows if app not in SUPERUSERS_ONLY}
     assert others == in_roles
-    assert not set(roles.OWN_APPS) & set(roles.SUPERUSERS_ONLY)
+    assert not set(roles.OWN_APPS) & SUPERUSERS_ONLY
 
 
 def test_the_auditor_changes_nothing_and_the_document_has_the_same_table(made: None) -> None:
