@@ -171,7 +171,13 @@ def section_serializer(type_: str) -> type[current.SectionSerializer]:
     """The form of a section of this type in answers: the fields of its configuration, with the rows of a catalogue in
     place of their ids, and the pictures of a gallery."""
     definition = sections.DEFINITIONS[type_]
-    fields: dict[str, Any] = {"enabled": serializers.BooleanField()} if definition.shows_enabled else {}
+    # DRF puts a field that a subclass declares anew at the end, so all of the base are declared, in their order.
+    fields: dict[str, Any] = {
+        name: serializers.ChoiceField([type_]) if name == "type" else copy.deepcopy(field)
+        for name, field in current.SectionSerializer().fields.items()
+    }
+    if definition.shows_enabled:
+        fields["enabled"] = serializers.BooleanField()
     fields |= {name: copy.deepcopy(field.shape) for name, field in definition.config.items() if not field.listed}
     if catalogue := CATALOGUES.get(type_):
         fields[catalogue.listed] = catalogue.form(many=True)

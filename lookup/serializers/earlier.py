@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -20,7 +19,6 @@ Json = dict[str, Any]  # Any: a JSON value
 _ALIAS = AliasSerializer()
 
 
-@extend_schema_field(OpenApiTypes.STR)
 class TextOrEmpty(UploadUrl):
     """A text, or the URL of an asset; "" where there is none."""
 

@@ -105,7 +105,7 @@ class TextOrNull(serializers.CharField):
         return value or None
 
 
-@extend_schema_field(OpenApiTypes.URI)
+@extend_schema_field(OpenApiTypes.STR)  # no `format: uri`, which "" is not
 class UploadUrl(serializers.Field[Asset, Any, str, Asset]):
     """The URL of an asset; "" where there is none."""
 

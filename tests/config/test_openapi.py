@@ -15,10 +15,10 @@ from drf_spectacular.generators import SchemaGenerator
 
 from config import views
 from dashboard.documentation import schema
+from tests.support.openapi import Document, as_json_schema
 from tests.support.threads import together
 
 ROOT = Path(__file__).resolve().parents[2]
-Document = dict[str, Any]  # Any: JSON
 
 EARLIER_LIMITED = {
     **{
@@ -79,7 +79,7 @@ def test_every_example_is_true_to_its_schema(document: Document) -> None:
             for content in response.get("content", {}).values():
                 schema = {**content["schema"], "components": document["components"]}
                 for example in content.get("examples", {}).values():
-                    jsonschema.validate(_as_json_schema(example["value"]), _as_json_schema(schema))
+                    jsonschema.validate(as_json_schema(example["value"]), as_json_schema(schema))
                     checked += 1
                 assert status != "401" or content["examples"], path
     assert checked > 40
@@ -88,16 +88,6 @@ def test_every_example_is_true_to_its_schema(document: Document) -> None:
 def _responses(methods: Document) -> list[tuple[str, Any]]:
     """Status and description of each answer of a path's methods."""
     return [answer for operation in methods.values() for answer in operation["responses"].items()]
-
-
-def _as_json_schema(schema: Any) -> Any:
-    """OpenAPI 3.0 says `nullable` for what JSON Schema says with a second type."""
-    if isinstance(schema, list):
-        return [_as_json_schema(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    plain = {key: _as_json_schema(value) for key, value in schema.items() if key != "nullable"}
-    return {"anyOf": [plain, {"type": "null"}]} if schema.get("nullable") is True else plain
 
 
 @pytest.mark.django_db
