@@ -10,7 +10,7 @@ No statement's work grows with the length of a queue: each looks at the first fe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,7 +34,7 @@ DELIVERIES = Counter(
     "Attempts of webhooks and logouts: delivered, postponed or failed.",
     ("kind", "outcome"),
 )
-LOOKAHEAD = 1000  # logouts that one statement looks at
+LOOKAHEAD = 1000  # logouts that one statement looks at, among which apps take turns
 LOOK = 16  # of the first deliveries that are due at an endpoint; behind so many that have to wait, the others wait, too
 STUCK_AT_ONCE = 25  # endpoints that one turn of `put_behind_retries` looks at,
 PUT_BEHIND = 200  # and deliveries of each
@@ -75,21 +75,36 @@ def is_any_due() -> bool:
 
 
 @transaction.atomic
-def take_logouts(room: int) -> list[WebhookDelivery]:
-    """Claim up to `room` logouts, the longest due first. 2 queries, or 4 where any are due."""
+def take_logouts(room: int, *, hindered: int, slow: Collection[str] = ()) -> list[WebhookDelivery]:
+    """Claim up to `room` logouts, at most `hindered` of them for the apps in `slow`, the longest due first.
+
+    Apps take turns, and one that has AT_ONCE under way is passed over, so a long queue of one delays no others.
+    2 queries, 1 more where there are slow apps, and 2 more where any are due.
+    """
     if room <= 0:
         return []
     now = timezone.now()
-    due = _due(now).filter(endpoint=None).order_by("due_at", "pk").select_for_update(skip_locked=True)
-    found = list(due.values_list("pk", "client_id")[:LOOKAHEAD])
     rows = WebhookDelivery.objects.filter(endpoint=None, claimed_until__gt=now).values("client_id")
     at_once = defaultdict(int, rows.annotate(count=Count("pk")).values_list("client_id", "count"))
+    full = [client_id for client_id, count in at_once.items() if count >= AT_ONCE]
+    due = _due(now).filter(endpoint=None).exclude(client_id__in=full)
     chosen: list[int] = []
-    for pk, client_id in found:
-        at_once[client_id] += 1
-        if at_once[client_id] <= AT_ONCE and len(chosen) < room:
-            chosen.append(pk)
+    if slow and hindered > 0:
+        chosen += _in_turn(due.filter(client_id__in=slow), at_once)[: min(hindered, room)]
+    chosen += _in_turn(due.exclude(client_id__in=slow), at_once)[: room - len(chosen)]
     return _claimed(chosen, now)
+
+
+def _in_turn(due: WebhookDeliveryQuerySet, at_once: Mapping[str, int]) -> list[int]:
+    """Lock the first of these logouts, and return those that may be sent: of each app one, then a second one."""
+    rows = due.order_by("due_at", "pk").select_for_update(skip_locked=True)
+    turns: list[tuple[int, int]] = []
+    counts = dict(at_once)
+    for pk, client_id in rows.values_list("pk", "client_id")[:LOOKAHEAD]:
+        counts[client_id] = counts.get(client_id, 0) + 1
+        if counts[client_id] <= AT_ONCE:
+            turns.append((counts[client_id], pk))
+    return [pk for _, pk in sorted(turns, key=lambda turn: turn[0])]
 
 
 @transaction.atomic

@@ -24,6 +24,7 @@ from accounts.webhooks.attempts import Request, Result
 
 PLACES = 32  # requests that a worker has under way
 KEPT_FOR_LOGOUTS = 8  # one part of so many: events leave it free
+MOST_SLOW_APPS = 1000  # that a worker remembers
 POLL_SECONDS = 0.25
 TIDY_SECONDS = 1.0  # at least, between looks at what is due and cannot be sent
 AFTER_ERROR_SECONDS = 5.0
@@ -34,14 +35,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _UnderWay:
-    """A request that a thread sends now. `is_hindered`: its endpoint was slow or failing when it was claimed."""
+    """A request that a thread sends now. `is_hindered`: its receiver was slow or failing when it was claimed."""
 
     delivery: WebhookDelivery
     is_hindered: bool
     began_at: float = field(default_factory=time.monotonic)
 
     def takes_long(self) -> bool:
-        return self.is_hindered or time.monotonic() - self.began_at > attempts.SLOW
+        return self.is_hindered or self.has_taken_long()
+
+    def has_taken_long(self) -> bool:
+        return time.monotonic() - self.began_at > attempts.SLOW
 
 
 class Dispatcher:
@@ -52,6 +56,7 @@ class Dispatcher:
         self._under_way: dict[str, _UnderWay] = {}  # by message id
         self._answered: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._unrecorded: list[Result] = []
+        self._slow_apps: dict[str, None] = {}  # whose last logout took long, or got no answer; the latest is last
         self._tidied_at = 0.0
 
     @property
@@ -64,7 +69,10 @@ class Dispatcher:
         room = self._places - self.under_way
         if room <= 0 or not claims.is_any_due():
             return False
-        logouts = claims.take_logouts(min(room, self._half - self._logouts()))
+        under_way = [each for each in self._under_way.values() if each.delivery.endpoint is None]
+        hindered = max(self._half // 2, 1) - sum(each.takes_long() for each in under_way)
+        room_for_logouts = min(room, self._half - len(under_way))
+        logouts = claims.take_logouts(room_for_logouts, hindered=hindered, slow=self._slow_apps)
         for delivery in logouts:
             self._begin_logout(delivery)
         room = self._places - self._places // KEPT_FOR_LOGOUTS - self.under_way
@@ -84,7 +92,9 @@ class Dispatcher:
             return
         _record(self._unrecorded)
         for result in self._unrecorded:
-            self._under_way.pop(result.delivery.message_id, None)
+            ended = self._under_way.pop(result.delivery.message_id, None)
+            if ended is not None and result.delivery.endpoint_id is None:
+                self._note_app(result.delivery.client_id, is_slow=ended.has_taken_long())
         self._unrecorded = []
 
     def give_back(self) -> None:
@@ -95,8 +105,13 @@ class Dispatcher:
     def _half(self) -> int:
         return max(self._places // 2, 1)
 
-    def _logouts(self) -> int:
-        return sum(each.delivery.endpoint is None for each in self._under_way.values())
+    def _note_app(self, client_id: str, *, is_slow: bool) -> None:
+        """Remember whether the last logout of an app took long: such apps share half of the places of logouts."""
+        self._slow_apps.pop(client_id, None)
+        if is_slow:
+            self._slow_apps[client_id] = None
+            if len(self._slow_apps) > MOST_SLOW_APPS:
+                del self._slow_apps[next(iter(self._slow_apps))]
 
     def _begin_logout(self, delivery: WebhookDelivery) -> None:
         made = attempts.logout_request(delivery)
@@ -113,7 +128,10 @@ class Dispatcher:
             self._answered.put(attempts.sent(delivery, request))
 
         endpoint = delivery.endpoint
-        is_hindered = endpoint is not None and (endpoint.is_slow or endpoint.failing_since is not None)
+        if endpoint is None:
+            is_hindered = delivery.client_id in self._slow_apps
+        else:
+            is_hindered = endpoint.is_slow or endpoint.failing_since is not None
         threading.Thread(target=send, name="delivery", daemon=True).start()
         self._under_way[delivery.message_id] = _UnderWay(delivery, is_hindered=is_hindered)
 

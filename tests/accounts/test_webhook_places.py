@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import attempts, outbox
+from accounts.webhooks import attempts, claims, outbox
 from accounts.webhooks.outbox import Logout
 from tests.accounts.clock import NOON
 from tests.accounts.webhook_workers import deliver, endpoint_at, fresh, posted, taken, working
@@ -136,6 +136,44 @@ class TestLogouts:
             receiver.wait_for(1, seconds=5)
             another.closed.set()
         assert receiver.requests[0].body == b"person "
+
+    def test_a_long_queue_of_one_app_delays_no_logout_of_others(self) -> None:
+        outbox.post_logouts(Logout("busy", "person", str(number)) for number in range(claims.LOOKAHEAD + 10))
+        assert [row.client_id for row in claims.take_logouts(16, hindered=8)] == ["busy"] * claims.AT_ONCE
+        logged_out("app")
+        assert [row.client_id for row in claims.take_logouts(16, hindered=8)] == ["app"]
+
+    def test_apps_take_turns(self) -> None:
+        for client_id in ("one", "one", "one", "two", "three"):
+            logged_out(client_id)
+        assert [row.client_id for row in claims.take_logouts(4, hindered=4)] == ["one", "two", "three", "one"]
+
+    def test_slow_apps_get_at_most_half_of_the_places_of_logouts(self) -> None:
+        for client_id in ("slow", "slow", "slower", "slower", "app", "other"):
+            logged_out(client_id)
+        found = [row.client_id for row in claims.take_logouts(8, hindered=3, slow={"slow", "slower"})]
+        assert found == ["slow", "slower", "slow", "app", "other"]
+        assert claims.take_logouts(8, hindered=0, slow={"slow", "slower"}) == []
+
+    def test_apps_that_hang_delay_no_logout_of_others(
+        self, receiver: Receiver, another: Receiver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(attempts, "SLOW", 0.2)
+        another.seconds = 0.5
+        hanging = [f"hanging-{number}" for number in range(6)]
+        for client_id in hanging:
+            monkeypatch.setitem(_LOGOUTS, client_id, f"{another.url}/logout")
+        with working():
+            for client_id in hanging:
+                logged_out(client_id)
+            another.wait_for(6)
+            another.seconds = 30
+            outbox.post_logouts(Logout(client_id, "person", sid) for sid in "abcdefghi" for client_id in hanging)
+            another.wait_until(lambda: WebhookDelivery.objects.filter(claimed_until__isnull=False).count() == 8)
+            logged_out("app")
+            receiver.wait_for(1, seconds=5)
+            assert WebhookDelivery.objects.filter(client_id__in=hanging, attempts=0).count() == 54
+            another.closed.set()
 
     @pytest.mark.parametrize(("status", "is_over"), [(200, True), (204, True), (400, True), (201, False), (503, False)])
     def test_200_and_204_are_a_success_and_400_is_final(self, receiver: Receiver, status: int, is_over: bool) -> None:
