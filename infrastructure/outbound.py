@@ -32,7 +32,9 @@ MAX_LENGTH = 512  # characters of a URL
 _MOST_RECEIVED = 2 * MOST_BYTES  # head, body and the marks between chunks
 _AT_ONCE = 16 * 1024
 _ADDRESSES_TRIED = 4  # of a name that has more
-_LOOKUPS = 64  # names that are looked up at once, those included that nobody waits for any more
+# Names that are looked up at once, those included that nobody waits for any more. A resolver tries three servers twice,
+# 5 seconds each, and a caller waits CONNECT_SECONDS: so many that hang need more callers at once than a worker has.
+_LOOKUPS = 256
 
 # The registries of special addresses (RFC 6890 and its updates). `is_global` of Python 3.11 lets some of them pass.
 _NOT_PUBLIC_4 = [

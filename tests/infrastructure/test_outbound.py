@@ -265,6 +265,30 @@ def test_lookups_that_hang_hold_their_callers_no_longer_than_a_connection_may_ta
     assert refused(HOOK, addresses=["10.0.0.1"]) == outbound.NOT_PUBLIC
 
 
+def test_names_that_hang_at_all_places_of_a_worker_keep_no_other_name_from_being_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 32 places each asks for another name after 5 seconds, and a resolver gives up after 30."""
+    released = threading.Event()
+
+    def hanging(host: str, port: int) -> list[str]:
+        released.wait(30)
+        return []
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(outbound, "CONNECT_SECONDS", 0.001)
+            for number in range(32 * 30 // 5):
+                with pytest.raises(NotSent):
+                    post(f"https://{number}.example.com/", body=b"", headers={}, allows_loopback=False, lookup=hanging)
+        assert refused(HOOK, addresses=["10.0.0.1"]) == outbound.NOT_PUBLIC
+    finally:
+        released.set()
+        for thread in threading.enumerate():
+            if thread.name == "lookup":
+                thread.join(10)
+
+
 def test_the_request_is_what_was_asked_for_and_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither a proxy nor a password file of the machine is used, and no cookie comes back."""
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
