@@ -260,6 +260,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     hooks.call("user_deleted", user)
     # The full lock waits for transactions that add rows naming the user, and blocks further ones.
     user = User.objects.select_for_update().get(pk=user.pk)
+    list(user.webhook_endpoints.select_for_update().order_by("pk").values_list("pk"))  # before deliveries, as workers
     records.forget_deleted(user)
     user.delete()
 

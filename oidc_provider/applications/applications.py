@@ -293,6 +293,8 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
         delete(application=staging, by=by, reason=reason)
     _record("deleted", application, by, reason)
     revocation.delete_of_application(application)
+    # Workers lock webhooks before their deliveries, too.
+    list(application.webhook_endpoints.select_for_update().order_by("pk").values_list("pk"))
     # The full lock waits for transactions that add a row of the app, and blocks new ones.
     Application.objects.select_for_update().get(pk=application.pk).delete()
 
