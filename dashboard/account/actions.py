@@ -12,6 +12,7 @@ from accounts.models import AccountDeletion, Name, User
 from accounts.models.names import NameKind
 from dashboard import handovers
 from lookup.editing import aliases, profiles
+from oidc_provider.applications import roles
 from oidc_provider.models import Application, Team
 
 
@@ -52,6 +53,9 @@ def ask_for_deletion(
     """Request the deletion as `deletions.ask`, and send an email on how to stop it. Before it, at once, make members
     owners (`heirs`) and move apps to teams (`takers`). Raises as `teams.take_over` and `transfers.transfer`; then
     nothing happens."""
+    heirs, takers = list(heirs), list(takers)
+    users.lock(user.pk)  # people before teams, and teams by key
+    roles.lock_teams([*(team for team, _ in heirs), *(team for _, team in takers)])
     for team, member in heirs:
         handovers.make_owner(team=team, user=member, by=by)
     for application, team in takers:

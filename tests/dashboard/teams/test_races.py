@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+import threading
 
-from accounts.models import User
-from oidc_provider.applications import teams
+import pytest
+from django.db import transaction
+
+from accounts import users
+from accounts.models import AccountDeletion, User
+from dashboard.account import actions
+from oidc_provider.applications import applications, teams
 from oidc_provider.models import Application, Invitation, Role
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import People, invite
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
-from tests.support.threads import together
+from tests.support.threads import GIVE_UP, together, wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,3 +55,27 @@ def test_an_app_that_is_taken_over_and_moved_at_once_has_one_owner(people: Peopl
     own.refresh_from_db()
     assert (own.user, own.team) in [(user, people.team), (invited, None)]
     assert not Invitation.objects.filter(application=own).exists()
+
+
+def test_who_deletes_their_account_waits_for_who_changes_an_app_of_the_team(people: People, user: User) -> None:
+    """Both lock the person before the team."""
+    (app,) = people.team.applications.all()
+    own = ApplicationFactory.create(user=user, registered_scopes=["openid"])
+    developer = people.by_standing["developer"]
+    is_between = threading.Event()
+
+    def act(number: int) -> None:
+        if number == 1:
+            assert is_between.wait(GIVE_UP)
+            heirs, takers = [(people.team, developer)], [(own, people.team)]
+            actions.ask_for_deletion(user=user, by=user, heirs=heirs, takers=takers)
+            return
+        with transaction.atomic():
+            users.lock(user.pk)  # as the change begins
+            is_between.set()
+            wait_for_a_blocked_statement()
+            applications.change_scopes(application=app, scopes=["openid"], by=developer)
+
+    together(2, act)
+    assert people.member("developer").role == Role.OWNER
+    assert AccountDeletion.objects.filter(user=user).exists()
