@@ -92,7 +92,7 @@ def accept(*, invitation: Invitation, by: User) -> TeamMember | Application:
         return transfers.take_over(invitation=invitation, by=by)
     person = teams.lock_person(by)
     team = roles.lock_teams([invitation.team]).get(invitation.team.pk)
-    invitation = lock(invitation)
+    invitation = transfers.lock_invitation(invitation)
     if team is None or roles.role_in(invitation.invited_by, team) != Role.OWNER:
         raise ValidationError(ENDED, code="ended")
     member = teams.add(team, person, Role(invitation.role), by)
@@ -103,7 +103,7 @@ def accept(*, invitation: Invitation, by: User) -> TeamMember | Application:
 @transaction.atomic
 def decline(*, invitation: Invitation, by: User) -> None:
     """End the invitation, by whoever has its link. ValidationError: it has ended."""
-    invitation = lock(invitation)
+    invitation = transfers.lock_invitation(invitation, ends_with_sender=False)
     _record_end("declined", invitation, by)
     invitation.delete()
 
@@ -115,14 +115,9 @@ def withdraw(*, invitation: Invitation, by: User) -> None:
         roles.check_in_team(team=invitation.team, by=by, role=Role.OWNER)
     elif invitation.application is not None:
         roles.check(application=invitation.application, by=by, role=Role.OWNER)
-    invitation = lock(invitation)
+    invitation = transfers.lock_invitation(invitation, ends_with_sender=False)
     _record_end("invitation_withdrawn", invitation, by)
     invitation.delete()
-
-
-def lock(invitation: Invitation) -> Invitation:
-    """Return the invitation as it is now, locked. ValidationError: it has ended, or its sender is banned."""
-    return transfers.lock_invitation(invitation)
 
 
 def _record_end(verb: str, invitation: Invitation, by: User) -> None:

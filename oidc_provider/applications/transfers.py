@@ -124,11 +124,12 @@ def hold_live(application: Application, *, team: Team | None = None, taker: User
     return application
 
 
-def lock_invitation(invitation: Invitation) -> Invitation:
-    """Return the invitation as it is now, locked. ValidationError: it has ended, or its sender is banned."""
+def lock_invitation(invitation: Invitation, *, ends_with_sender: bool = True) -> Invitation:
+    """Return the invitation as it is now, locked. ValidationError: it has ended, or its sender is banned and it
+    `ends_with_sender`."""
     rows = Invitation.objects.open(timezone.now()).select_for_update(of=("self",))
     found = rows.select_related("team", "application", "invited_by").filter(pk=invitation.pk).first()
-    if found is None or not found.invited_by.is_active:
+    if found is None or (ends_with_sender and not found.invited_by.is_active):
         raise ValidationError(ENDED, code="ended")
     return found
 

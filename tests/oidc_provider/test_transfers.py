@@ -294,3 +294,15 @@ def test_a_banned_person_joins_no_team_and_takes_no_app(team: Team, owner: User)
     for sent in (to_team, to_app):
         with pytest.raises(ValidationError):
             invitations.accept(invitation=sent.invitation, by=guest)
+
+
+def test_an_invitation_whose_sender_is_banned_can_be_withdrawn_and_declined(team: Team, owner: User) -> None:
+    """Else it would be open once more when the ban is lifted."""
+    banned, guest = join(team, "Otto", Role.OWNER), UserFactory.create()
+    one, other = (invitations.invite(team=team, email=f"{n}@example.org", role=Role.OWNER, by=banned) for n in "ab")
+    bans.ban(user=banned, by=None, reason="Spam.")
+    with pytest.raises(ValidationError):
+        invitations.accept(invitation=one.invitation, by=guest)
+    invitations.withdraw(invitation=one.invitation, by=owner)
+    invitations.decline(invitation=other.invitation, by=guest)
+    assert not team.invitations.exists()
