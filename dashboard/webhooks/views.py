@@ -178,8 +178,11 @@ def rotate(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
 def delete(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
     endpoint = _endpoint(owner, pk)
     if request.method == "POST":
-        actions.perform(endpoints.delete, owner=owner, by=request.user, endpoint=endpoint)
-        messages.success(request, "Webhook deleted.")
+        with_error_message(
+            request,
+            "Webhook deleted.",
+            lambda: actions.perform(endpoints.delete, owner=owner, by=request.user, endpoint=endpoint),
+        )
         return redirect(owner.url("webhooks"))
     effects = [
         f"Nothing more is sent to {endpoint.url}.",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 
 from accounts.models import User, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import endpoints
 from dashboard.webhooks import actions
 from dashboard.webhooks.queries import Owner
+from oidc_provider.applications import applications, transfers
 from oidc_provider.models import Application, Role, Team, TeamMember
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.webhooks.places import Place, sent
 from tests.factories.accounts import StaffFactory, UserFactory
+from tests.support.threads import GIVE_UP, together, wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.django_db
 
@@ -140,3 +145,27 @@ def test_who_has_left_the_team_since_the_page_was_opened_changes_nothing(team_pl
         actions.perform(endpoints.pause, owner=owner, by=developer, endpoint=endpoint)
     endpoint.refresh_from_db()
     assert (actions.version_of_secret(endpoint), endpoint.disabled_at) == (version, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_deletes_a_webhook_of_an_app_that_moves_meanwhile_is_told_so(user: User, app: Application) -> None:
+    team = Team.objects.create(name="Team")
+    TeamMember.objects.create(team=team, user=user, role=Role.OWNER)
+    place = Place(user, app)
+    path = place.page(place.endpoint(), "delete/")
+    browser = browser_of(user)
+    is_between = threading.Event()
+
+    def act(number: int) -> None:
+        if number == 1:
+            assert is_between.wait(GIVE_UP)
+            browser.response = client_of(browser).post(path, follow=True)
+            return
+        with transaction.atomic():
+            transfers.transfer(application=app, team=team, by=user)
+            is_between.set()
+            wait_for_a_blocked_statement()
+
+    together(2, act)
+    assert applications.MOVED in browser.text
+    assert WebhookEndpoint.objects.exists()
