@@ -10,10 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.sessions.backends import cached_db
 from django.core.cache import BaseCache, caches
-from django_redis.exceptions import ConnectionInterrupted
-from redis.exceptions import RedisError
 
-AWAY = (ConnectionInterrupted, RedisError)
+from infrastructure.redis_errors import AWAY
+
 COPY_SECONDS = 300  # of a copy in Redis: what was saved while Redis was away counts once the copy before it has expired
 
 

@@ -113,7 +113,7 @@ def caches(
             "default": {"BACKEND": LOCAL, "OPTIONS": {"MAX_ENTRIES": MOST_ENTRIES}},
             "pages": PAGES,
             "presence": {
-                "BACKEND": "presence.store.caches.PresenceDatabaseCache",
+                "BACKEND": "presence.store.database_cache.PresenceDatabaseCache",
                 "LOCATION": "presence_storeentry",
                 "TIMEOUT": None,
             },
@@ -128,7 +128,7 @@ def caches(
             "OPTIONS": dict(options),
         },
         "presence": {
-            "BACKEND": "presence.store.caches.PresenceRedisCache",
+            "BACKEND": "presence.store.redis_cache.PresenceRedisCache",
             "LOCATION": presence_url or redis_url,
             "KEY_PREFIX": "chat",
             "OPTIONS": dict(presence_options),

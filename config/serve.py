@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
-from redis.exceptions import RedisError
 
 from config.operations import parallel_calls
 
@@ -119,10 +118,12 @@ def _evicting_redis() -> Iterator[Problem]:
 
 def _eviction() -> str:
     """Return the policy of a Redis that may evict, else ""."""
+    from infrastructure import redis_errors  # it reads the settings
+
     cache: Any = caches["presence"]  # of a backend of ours, with methods of its own
     try:
         return str(cache.eviction())
-    except RedisError:
+    except redis_errors.AWAY:
         return ""
 
 

@@ -170,7 +170,7 @@ else:
 # 1: PostgreSQL and Redis are on a network that no outsider can read or join, so `check --deploy` asks for no TLS.
 PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
 CACHES = data_stores.caches(REDIS_URL, data_stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
-LIMIT_STORE = f"infrastructure.limits.{'RedisLimits' if REDIS_URL else 'in_process.InProcessLimits'}"
+LIMIT_STORE = f"infrastructure.limits.{'in_redis.RedisLimits' if REDIS_URL else 'in_process.InProcessLimits'}"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
@@ -322,7 +322,7 @@ SILENCED_SYSTEM_CHECKS = [
 UPLOAD_CDN_URL = env.base_url("UPLOAD_CDN_URL", f"{BASE_URL}/uploads")
 ASSET_URL = env.base_url("ASSET_URL", f"{BASE_URL}/static")
 CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
-VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
+VISIT_STORE = f"lookup.visits.{'redis_store.RedisVisits' if REDIS_URL else 'database_store.DatabaseVisits'}"
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
 CHAT, SCROBBLER = chat.options(VAR_DIR, has_demo=EMBEDDED and DEMO, web_port=PORT)

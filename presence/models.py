@@ -17,7 +17,7 @@ class LastOnline(models.Model):
 
 
 class StoreEntry(models.Model):
-    """A value of the presence store where that is Django's cache on the database (`store.caches`)."""
+    """A value of the presence store where that is Django's cache on the database (`store.database_cache`)."""
 
     cache_key = models.CharField(primary_key=True, max_length=255)
     value = models.TextField()

@@ -11,14 +11,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
-from redis.exceptions import RedisError
 
 from accounts.models import JobRun
 from accounts.webhooks import claims
@@ -28,7 +26,6 @@ from imagehost.storing import previews
 from infrastructure.metrics import metrics_server
 from oidc_provider.models import SigningKey
 from presence.store import store
-from presence.store.store import StoreUnavailable
 
 LIMIT = 0.9  # seconds for all of it; `readiness` has as many for its parts
 Samples = list[tuple[tuple[str, ...], float]]  # values of the labels, value
@@ -120,7 +117,7 @@ def _reading(read_part: Callable[[datetime], Found]) -> Callable[[], Found | Non
     def tried() -> Found | None:
         try:
             return read_part(timezone.now())
-        except (DatabaseError, RedisError, StoreUnavailable):
+        except readiness.AWAY:
             return None
 
     return tried

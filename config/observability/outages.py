@@ -21,7 +21,7 @@ SERVERS = {
     "infrastructure.limits.LimitsUnavailable": "Redis",
     "accounts.sign_up.passwords.PasswordsBusy": "the queue of passwords to hash",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
-    "lookup.visits.redis_store.StoreUnavailable": "Redis",
+    "lookup.visits.StoreUnavailable": "Redis",
     "presence.store.caches.StoreUnavailable": "Redis",
     "redis.exceptions.RedisError": "Redis",
     "imagehost.storing.storage.contract.StorageFailed": "the store of the files",

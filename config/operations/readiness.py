@@ -25,8 +25,6 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django_redis.exceptions import ConnectionInterrupted
-from redis.exceptions import RedisError
 
 from accounts.plans import LARGEST_FILE, MEGABYTE
 from config import jobs
@@ -34,12 +32,14 @@ from config.jobs import Job
 from config.observability import outages
 from config.operations import parallel_calls
 from imagehost.storing.storage import FolderStorage, incoming_directory
+from infrastructure import redis_errors
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 from presence.answer import members
 from presence.store import store
 from presence.store.store import StoreUnavailable
 
+AWAY: tuple[type[Exception], ...] = (DatabaseError, StoreUnavailable, *redis_errors.AWAY)
 STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.
 YOUNG = timedelta(minutes=2)
@@ -128,7 +128,7 @@ def _state(check: Callable[[], str]) -> str:
         return check() or "ok"
     except SigningUnavailable as error:
         return str(error)
-    except (DatabaseError, RedisError, StoreUnavailable) as error:
+    except AWAY as error:
         is_full = outages.server_of(error) == "Redis (full)"
         return "Redis is full (maxmemory) and refuses to write" if is_full else "not reachable"
 
@@ -179,7 +179,7 @@ def files() -> str:
                 return f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
             if not os.access(store.location, os.W_OK):
                 return f"{variable} cannot be written"
-        except (RedisError, ConnectionInterrupted):
+        except redis_errors.AWAY:
             return "Redis is not reachable, in which hosts compare their folders"
         except OSError as error:
             return f"{variable}: {error.strerror}"

@@ -6,10 +6,6 @@ import functools
 from base64 import b64encode
 from xml.etree import ElementTree as ET
 
-from qrcode.constants import ERROR_CORRECT_M
-from qrcode.image.svg import SvgPathFillImage
-from qrcode.main import QRCode
-
 from lookup.shapes import platforms
 from lookup.shapes.svg import svg_problems
 
@@ -49,6 +45,10 @@ def drawing(platform: str, host: str) -> str:
 @functools.lru_cache(maxsize=256)
 def qr_code(address: str) -> bytes:
     """Return the SVG document: one path on white, which cameras read in dark mode too."""
+    from qrcode.constants import ERROR_CORRECT_M  # with lxml and a part of Pillow, so not before the first code
+    from qrcode.image.svg import SvgPathFillImage
+    from qrcode.main import QRCode
+
     code: QRCode[SvgPathFillImage] = QRCode(error_correction=ERROR_CORRECT_M, image_factory=SvgPathFillImage)
     code.add_data(address)
     svg: bytes = code.make_image().to_string(encoding="utf-8")

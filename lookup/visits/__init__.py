@@ -23,13 +23,14 @@ from infrastructure.requests import request_context
 from infrastructure.settings_cache import from_settings
 from lookup.visits import database_store
 from lookup.visits.daily_counts import Click, View
-from lookup.visits.database_store import DatabaseVisits, Folded
-from lookup.visits.redis_store import RedisVisits, StoreUnavailable
+from lookup.visits.database_store import Folded
 from lookup.visits.visitors import Visitor, host_of
 
-__all__ = ["DatabaseVisits", "Folded", "RedisVisits", "VisitStore", "count_click", "count_view", "fold"]
-
 logger = logging.getLogger(__name__)
+
+
+class StoreUnavailable(Exception):
+    """The store does not answer."""
 
 
 class VisitStore(Protocol):

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 
 from redis.exceptions import RedisError
 
-from lookup.visits import database_store
+from lookup.visits import StoreUnavailable, database_store
 from lookup.visits.daily_counts import Click, View
 from lookup.visits.database_store import DAY, ONCE_IN, Days, Folded, day_of, new_salt
 from lookup.visits.visitors import DIRECT, OTHER, Visitor
@@ -63,10 +63,6 @@ DROP = f"""
 if redis.call('HGET', KEYS[1], '{TOKEN}') == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end
 return 0
 """
-
-
-class StoreUnavailable(Exception):
-    """The store does not answer."""
 
 
 class RedisVisits:

@@ -26,12 +26,11 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import Error as AnyDatabaseError
 from django.utils import timezone
-from django_redis.exceptions import ConnectionInterrupted
 from prometheus_client import Gauge
-from redis import RedisError
 
 from accounts import authentication, jobs
 from accounts.errors import KeyRateLimited
+from infrastructure import redis_errors
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests.errors import ApiError, Unavailable
 from lookup.errors import ProfilePrivate
@@ -50,6 +49,7 @@ MEMBERS_OF_A_PLACE = 10  # begun: what a stream counts as of the process's place
 TAG = 12  # characters for each member in the id of an event
 OPENING = b"retry: 3000\n\n"
 BEAT = b": heartbeat\n\n"
+CACHE_AWAY: tuple[type[Exception], ...] = (*redis_errors.AWAY, OSError)
 
 
 @dataclass(frozen=True)
@@ -389,5 +389,5 @@ def cache_errors_as_503() -> Iterator[None]:
     """Raise Unavailable where the cache does not answer."""
     try:
         yield
-    except (RedisError, ConnectionInterrupted, OSError) as error:
+    except CACHE_AWAY as error:
         raise Unavailable from error

@@ -143,7 +143,7 @@ def test_where_nothing_is_counted_no_budget_is_named(key: ApiKey, settings: Sett
 
 
 def test_while_nothing_can_be_counted_no_budget_is_named(key: ApiKey, settings: Settings) -> None:
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.in_redis.RedisLimits"
     assert budget(call()) == (503, "", "")
 
 

@@ -18,7 +18,8 @@ from accounts.api_keys import keys, records
 from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
 from infrastructure import limits
-from infrastructure.limits import KeyRecord, KeyRequest, RedisLimits, Verdict
+from infrastructure.limits import KeyRecord, KeyRequest, Verdict
+from infrastructure.limits.in_redis import PAUSE_AFTER_CHANGE, RedisLimits
 from infrastructure.requests.request_context import Prefetch
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
@@ -123,7 +124,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
     key: ApiKey, commit: Commit, caplog: pytest.LogCaptureFixture
 ) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.RedisLimits"), commit():
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.in_redis.RedisLimits"), commit():
         keys.revoke(key=key, by=None)
         bans.ban(user=key.owner, by=None, reason="Spam")
     limits._store.cache_clear()
@@ -139,7 +140,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
 @pytest.mark.parametrize("path", ["/api/keyed", "/api/open", "/api/nowhere"])
 def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: str) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.RedisLimits"):
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="infrastructure.limits.in_redis.RedisLimits"):
         answer = call(path)
     limits._store.cache_clear()
     assert whole(answer) == (503, {"error": "errors.unavailable"}, {**ALWAYS, "Retry-After": "1"})
@@ -225,7 +226,7 @@ def test_a_changed_key_is_cached_again_after_a_pause(
     for _ in range(3):
         assert store.check_key(_asked(key), load).verdict is Verdict.DISABLED
     assert len(loaded) == 3
-    wait(limits.PAUSE_AFTER_CHANGE.total_seconds())
+    wait(PAUSE_AFTER_CHANGE.total_seconds())
     for _ in range(3):
         assert store.check_key(_asked(key), load).verdict is Verdict.DISABLED
     assert len(loaded) == 4

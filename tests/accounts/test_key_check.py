@@ -25,12 +25,12 @@ from infrastructure.limits import (
     KeyRequest,
     Limit,
     LimitStore,
-    RedisLimits,
     Verdict,
     Window,
     microseconds,
 )
 from infrastructure.limits.in_process import InProcessLimits
+from infrastructure.limits.in_redis import RedisLimits
 from infrastructure.requests.errors import ApiError
 from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory

@@ -130,7 +130,7 @@ def test_a_redis_that_is_away_fails(settings: Settings) -> None:
 
 
 def test_a_redis_that_may_evict_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("presence.store.caches.PresenceRedisCache.eviction", lambda self: "allkeys-lru")
+    monkeypatch.setattr("presence.store.redis_cache.PresenceRedisCache.eviction", lambda self: "allkeys-lru")
     assert [finding.fix for finding in found("redis") if finding.level == Level.FAILURE] == [
         "Set maxmemory-policy noeviction."
     ]

@@ -220,7 +220,7 @@ def test_a_job_holds_its_lease_while_it_deletes(monkeypatch: pytest.MonkeyPatch)
 
 class TestPresence:
     def test_expired_entries_leave_in_batches(self) -> None:
-        from presence.store.caches import PresenceDatabaseCache
+        from presence.store.database_cache import PresenceDatabaseCache
 
         cache = PresenceDatabaseCache("presence_storeentry", {})
         for number in range(COUNT):

@@ -29,6 +29,7 @@ OF_PAGES = {
     "hikari",
     "PIL",
     "psycopg",
+    "redis",
     "requests",
 }
 
@@ -57,7 +58,7 @@ def test_the_web_server_has_loaded_every_view_before_it_answers(tmp_path: Path, 
         tmp_path, f"from config.web import {server}\nimport gc\nassert gc.isenabled() and gc.get_freeze_count()"
     )
     assert {"config.urls", "accounts.admin", "lookup.views.profile_page"} <= modules
-    assert {"hikari", "aiohttp", "av", "boto3", "psycopg"} & modules == set()
+    assert {"hikari", "aiohttp", "av", "boto3", "django_redis", "lxml", "PIL", "psycopg", "redis"} & modules == set()
 
 
 def test_the_check_of_the_admin_sees_every_model_in_it() -> None:

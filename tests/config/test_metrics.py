@@ -318,7 +318,7 @@ def test_without_the_database_a_scrape_has_all_else(client: Client, monkeypatch:
 
 def test_without_redis_a_scrape_has_all_else(client: Client, settings: Settings) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
-    backend = "presence.store.caches.PresenceRedisCache"
+    backend = "presence.store.redis_cache.PresenceRedisCache"
     settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
     series = scraped(client)
     assert value(series, "hearth_state_read", part="presence") == 0

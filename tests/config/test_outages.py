@@ -19,7 +19,7 @@ from config.observability.logs import JsonFormatter, NotUnavailable
 from config.observability.outages import NONE, SERVERS, OutageFilter
 from imagehost.storing.storage import ObjectMissing, StorageFailed
 from infrastructure.limits import LimitsUnavailable
-from lookup.visits.redis_store import StoreUnavailable
+from lookup.visits import StoreUnavailable
 
 pytestmark = pytest.mark.once
 

@@ -162,7 +162,7 @@ def test_a_store_of_presence_that_does_not_answer_is_named(
     client: Client, clock: time_machine.Traveller, settings: Settings
 ) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
-    backend = "presence.store.caches.PresenceRedisCache"
+    backend = "presence.store.redis_cache.PresenceRedisCache"
     settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
     assert asked(client) == saying(presence="not reachable")
 

@@ -294,7 +294,7 @@ SILENT_REDIS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATIO
 
 @pytest.mark.embedded
 def test_a_limit_store_that_does_not_answer_opens_nothing(client: Client, folder: Folder) -> None:
-    with override_settings(CACHES=SILENT_REDIS, LIMIT_STORE="infrastructure.limits.RedisLimits"):
+    with override_settings(CACHES=SILENT_REDIS, LIMIT_STORE="infrastructure.limits.in_redis.RedisLimits"):
         response = client.post(f"/folders/{folder.pk}", {"password": PASSWORD})
     assert (response.status_code, response.headers["Retry-After"]) == (503, "30")
     assert problems_of(response) == []

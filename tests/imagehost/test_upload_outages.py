@@ -86,7 +86,7 @@ def test_a_database_that_cannot_tell_the_key_and_a_limit_store_that_is_away_are_
     owner = uploading.uploader()
     with away("SELECT accounts_apikey", stays=math.inf):
         assert upload(png(), form=form).whole == (503, UNAVAILABLE)
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.in_redis.RedisLimits"
     limits._store.cache_clear()
     request.addfinalizer(limits._store.cache_clear)
     assert upload(png(), form=form).whole == (503, UNAVAILABLE)

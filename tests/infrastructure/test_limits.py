@@ -17,8 +17,9 @@ from pytest_django import Settings
 
 from accounts import rate_limits
 from infrastructure import limits
-from infrastructure.limits import Limit, LimitStore, RedisLimits, Window
+from infrastructure.limits import Limit, LimitStore, Window
 from infrastructure.limits.in_process import InProcessLimits
+from infrastructure.limits.in_redis import RedisLimits
 from tests.accounts.clock import let_redis_pass
 from tests.support.threads import together
 

@@ -72,7 +72,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visiting]:
     monkeypatch.setattr(settings, "CACHES", UNREACHABLE)
     monkeypatch.setattr(caches, "settings", caches.configure_settings(UNREACHABLE))
     del caches["default"]
-    with visiting("RedisVisits") as seen:
+    with visiting("redis_store.RedisVisits") as seen:
         yield seen
     monkeypatch.undo()
     del caches["default"]
@@ -83,7 +83,7 @@ def test_a_redis_that_does_not_answer_costs_the_count_and_not_the_page(
 ) -> None:
     assert visit("/ada").status_code == 200
     assert [record.getMessage() for record in caplog.records] == ["A view could not be counted."]
-    with pytest.raises(redis_store.StoreUnavailable):
+    with pytest.raises(visits.StoreUnavailable):
         fold()
     assert views_of(ada) == 0
 
@@ -92,7 +92,7 @@ if settings.REDIS_URL:
 
     @pytest.fixture
     def in_redis() -> Iterator[Visiting]:
-        with visiting("RedisVisits") as store:
+        with visiting("redis_store.RedisVisits") as store:
             yield store
 
     def test_a_visit_is_one_command_and_no_statement(in_redis: Visiting, ada: User, redis_commands: list[str]) -> None:
@@ -111,7 +111,7 @@ if settings.REDIS_URL:
         assert {name.split(b":")[0] for name in redis().scan_iter()} == {b"{visit}"}
 
     def test_a_salt_that_redis_has_lost_is_made_anew_for_everybody(in_redis: Visiting, ada: User) -> None:
-        other = Visiting(visits.RedisVisits(), in_redis.clock)
+        other = Visiting(redis_store.RedisVisits(), in_redis.clock)
         assert (in_redis.count(ada.pk), other.count(ada.pk)) == (True, False)
         redis().flushdb()
         assert (in_redis.count(ada.pk), other.count(ada.pk)) == (True, False)
@@ -152,7 +152,7 @@ if settings.REDIS_URL:
         """Its batch was folded by another one, which has set the next one aside since."""
         in_redis.count(ada.pk)
         store = in_redis.store
-        assert isinstance(store, visits.RedisVisits)
+        assert isinstance(store, redis_store.RedisVisits)
         store._set_aside(keys=[redis_store.COUNTS, redis_store.FOLDING])
         store._drop(keys=[redis_store.FOLDING], args=["the token of the batch before"])
         assert fold() == Folded(views=1)
@@ -260,7 +260,7 @@ def test_hosts_beyond_the_most_of_a_day_are_other(seen: Visiting, ada: User, mon
 def test_many_hosts_take_no_more_of_redis(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     script = redis_store.COUNT_VIEW.replace(str(redis_store.MOST_FIELDS), "4")
     monkeypatch.setattr(redis_store, "COUNT_VIEW", script)
-    with visiting("RedisVisits") as seen:
+    with visiting("redis_store.RedisVisits") as seen:
         for number in range(6):
             seen.count(ada.pk, f"192.0.2.{number}", host=f"{number}.example")
         assert redis().hlen(redis_store.COUNTS) == 5
@@ -335,7 +335,7 @@ def test_batches_of_the_same_users_at_once_count_once_and_cause_no_deadlock() ->
 
 
 def test_a_batch_of_the_previous_release_is_added_without_days(ada: User) -> None:
-    with visiting("RedisVisits"):
+    with visiting("redis_store.RedisVisits"):
         redis().hset(redis_store.COUNTS, mapping={"token": "t", f"view:{ada.pk}": 2})
         assert days(ada) == []
     assert UserDocument.objects.get(pk=ada.pk).views == 2

@@ -19,9 +19,8 @@ from django.utils import timezone
 from accounts.models import User
 from lookup import visits
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
-from lookup.visits import database_store
+from lookup.visits import StoreUnavailable, database_store
 from lookup.visits.database_store import Folded
-from lookup.visits.redis_store import StoreUnavailable
 from lookup.visits.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, main_profile, shown
@@ -234,7 +233,7 @@ def test_a_page_is_shown_while_nothing_can_be_counted(
 
 
 def test_a_visitor_who_was_counted_costs_one_statement(ada: User) -> None:
-    with visiting("DatabaseVisits") as seen:
+    with visiting("database_store.DatabaseVisits") as seen:
         visitor, view = Visitor("192.0.2.1", BROWSER), view_of(ada.pk)
         assert seen.store.count_view(visitor, view, timezone.now())
         with CaptureQueriesContext(connection) as captured:
@@ -247,7 +246,7 @@ def counters(*users: User) -> list[int]:
 
 
 def test_the_job_says_what_it_added(seen: Visiting, ada: User) -> None:
-    is_at_once = type(seen.store) is visits.DatabaseVisits
+    is_at_once = type(seen.store) is database_store.DatabaseVisits
     link = LinkFactory(profile=main_profile(ada))
     for number in range(3):
         seen.count(ada.pk, f"192.0.2.{number}")

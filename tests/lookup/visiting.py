@@ -22,7 +22,7 @@ from lookup.visits.visitors import DIRECT, Visitor
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-STORES = ["DatabaseVisits", *(["RedisVisits"] if settings.REDIS_URL else [])]
+STORES = ["database_store.DatabaseVisits", *(["redis_store.RedisVisits"] if settings.REDIS_URL else [])]
 ADDRESS = "192.0.2.1"
 
 

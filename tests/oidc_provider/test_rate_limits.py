@@ -156,7 +156,7 @@ def test_discovery_is_never_limited_and_uses_nothing_up() -> None:
 
 
 def test_without_its_store_the_key_set_is_served(client: Client, settings: Settings) -> None:
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.in_redis.RedisLimits"
     answer = client.get(KEY_SET)
     assert answer.status_code == 200
     assert "keys" in answer.json()
@@ -164,7 +164,7 @@ def test_without_its_store_the_key_set_is_served(client: Client, settings: Setti
 
 @pytest.mark.parametrize("path", [USERINFO, AUTHORIZE])
 def test_without_its_store_the_limit_is_503_and_not_open(client: Client, settings: Settings, path: str) -> None:
-    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "infrastructure.limits.in_redis.RedisLimits"
     answer = client.get(path)
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert answer.json() == {

@@ -15,7 +15,7 @@ from typing import Any
 from redis import Redis, exceptions
 
 from config import data_stores
-from presence.store.caches import PresenceRedisCache
+from presence.store.redis_cache import PresenceRedisCache
 from presence.store.store import PresenceStore
 from tests.presence.workers import wait_until
 from tests.support import processes, programs

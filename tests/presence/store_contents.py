@@ -16,7 +16,7 @@ from django.utils import timezone
 from django_redis import get_redis_connection
 
 from presence.models import StoreEntry
-from presence.store.caches import PresenceDatabaseCache
+from presence.store.database_cache import PresenceDatabaseCache
 from presence.store.records import Record
 from presence.store.store import PresenceStore
 from tests.lookup import statements

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from config import data_stores
 from presence.models import StoreEntry
 from presence.store import store
-from presence.store.caches import PresenceDatabaseCache
+from presence.store.database_cache import PresenceDatabaseCache
 from tests.lookup import statements
 from tests.support.threads import together
 

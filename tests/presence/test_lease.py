@@ -13,7 +13,7 @@ import time_machine
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
-from presence.store.caches import PresenceRedisCache
+from presence.store.redis_cache import PresenceRedisCache
 from presence.store.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
 from presence.worker.lease import Lease
 from tests.presence import store_contents

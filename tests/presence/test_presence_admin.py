@@ -109,7 +109,7 @@ def test_a_feed_that_stopped_has_a_headline_of_its_own(browser: Client, store: P
 
 
 def test_a_store_that_does_not_answer_is_said(browser: Client, settings: Any) -> None:
-    closed = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    closed = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert overview(browser) == ("The presence store does not answer", {})
 

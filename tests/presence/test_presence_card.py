@@ -11,7 +11,7 @@ from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 
-from presence.store.caches import PresenceDatabaseCache
+from presence.store.database_cache import PresenceDatabaseCache
 from presence.store.store import PresenceStore
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, shown
 from tests.lookup import statements

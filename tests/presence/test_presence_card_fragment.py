@@ -115,7 +115,7 @@ def test_a_stale_feed_leaves_an_empty_place(store: PresenceStore) -> None:
 
 def test_a_store_that_does_not_answer_costs_the_card_and_not_the_page(settings: Any) -> None:
     linked()
-    closed = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    closed = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert words() is None
     assert Client().get("/presence/card/ada").status_code == 204

@@ -29,7 +29,7 @@ from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32
-UNREACHABLE = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+UNREACHABLE = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
 
 
@@ -89,7 +89,7 @@ def test_a_miss_that_cannot_be_stored_is_no_answer(unwritable: None, simulator: 
 
 @pytest.mark.usefixtures("simulator")
 def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Settings, simulator: Simulator) -> None:
-    settings.LIMIT_STORE = "infrastructure.limits.RedisLimits"
+    settings.LIMIT_STORE = "infrastructure.limits.in_redis.RedisLimits"
     settings.CACHES = {**configured.CACHES, "default": UNREACHABLE}
     limits._store.cache_clear()
     with pytest.raises(RestUnavailable) as error:

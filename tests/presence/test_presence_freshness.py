@@ -195,8 +195,8 @@ def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
 @pytest.mark.parametrize(
     "backend",
     [
-        {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
-        {"BACKEND": "presence.store.caches.PresenceDatabaseCache", "LOCATION": "no_such_table"},
+        {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
+        {"BACKEND": "presence.store.database_cache.PresenceDatabaseCache", "LOCATION": "no_such_table"},
     ],
     ids=["redis", "database"],
 )

@@ -117,7 +117,7 @@ def test_a_presence_that_is_not_known_is_said_and_not_guessed(store: PresenceSto
 
 def test_a_store_that_does_not_answer_costs_the_presence_and_not_the_picture(settings: Any) -> None:
     linked()
-    closed = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    closed = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert lines() == ["ada", "Presence is not known at the moment"]
 

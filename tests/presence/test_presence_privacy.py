@@ -122,7 +122,7 @@ def test_a_stream_is_refused_and_one_that_is_open_ends(user: User) -> None:
 
 
 def test_a_store_that_takes_no_note_costs_no_switch(user: User, caplog: pytest.LogCaptureFixture) -> None:
-    away = {"BACKEND": "presence.store.caches.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    away = {"BACKEND": "presence.store.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     with override_settings(CACHES={**configured.CACHES, "presence": away}):
         by_page(user, is_public=False)
     assert not User.objects.get(pk=user.pk).public_api_access

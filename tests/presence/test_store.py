@@ -13,7 +13,7 @@ import time_machine
 from django.core.cache.backends.base import BaseCache
 
 from presence.store import store as store_module
-from presence.store.caches import PresenceDatabaseCache
+from presence.store.database_cache import PresenceDatabaseCache
 from presence.store.records import Banner, Profile, Snapshot
 from presence.store.store import PresenceStore
 from tests.presence import store_contents

@@ -10,8 +10,8 @@ import pytest
 from django.core.cache.backends.base import BaseCache
 from django.db import connection
 
-from presence.store.caches import PresenceRedisCache
 from presence.store.records import Banner, Profile
+from presence.store.redis_cache import PresenceRedisCache
 from presence.store.store import PresenceStore, StoreUnavailable
 from tests.presence import store_contents
 from tests.presence.store_contents import database_cache, record
