@@ -122,7 +122,7 @@ def export_lines(selection: Selection, *, file_format: Format) -> Iterator[str]:
     """
     if file_format is Format.CSV:
         yield _csv([FIELDS])
-    for events in _event_batches(selection):
+    for events in batches.in_order(AuditEvent.objects.filter(selection.rows()), by="created_at", size=BATCH):
         cells = ([getattr(found, name) for name in FIELDS] for found in events)
         rows = ([each.isoformat() if isinstance(each, datetime) else each for each in row] for row in cells)
         if file_format is Format.CSV:
@@ -133,17 +133,6 @@ def export_lines(selection: Selection, *, file_format: Format) -> Iterator[str]:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _event_batches(selection: Selection) -> Iterator[list[AuditEvent]]:
-    rows = AuditEvent.objects.filter(selection.rows()).order_by("created_at", "pk")
-    after = Q()
-    while batch := list(rows.filter(after)[:BATCH]):
-        yield batch
-        if len(batch) < BATCH:
-            return
-        last = batch[-1]
-        after = Q(created_at__gte=last.created_at) & (Q(created_at__gt=last.created_at) | Q(pk__gt=last.pk))
 
 
 def _json(value: object) -> str:

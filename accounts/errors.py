@@ -72,7 +72,4 @@ class KeyRateLimited(KeyRefused):
 
     def __init__(self, *, seconds_left: int) -> None:
         super().__init__(seconds_left)
-        self.seconds_left = seconds_left
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.seconds_left)}
+        self.retry_after = seconds_left

@@ -65,10 +65,8 @@ class UploadFailed(ApiError):
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
     cause = "Writing to the storage failed. Nothing is stored or counted."
+    retry_after = 10
     fix = "Send the same request again after the seconds in `Retry-After`."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": "10"}
 
 
 class UploadsUnavailable(errors.Unavailable):
@@ -85,10 +83,8 @@ class Busy(UploadsUnavailable):
 
     error = "Too many uploads at the same time. Please try again in a few seconds."
     cause = "The service receives its maximum of large files at once. This one was not read."
+    retry_after = 5
     fix = "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": "5"}
 
 
 class TooManyUploads(ApiError):
@@ -99,11 +95,8 @@ class TooManyUploads(ApiError):
 
     def __init__(self, seconds_left: int) -> None:
         super().__init__(seconds_left)
-        self.seconds_left = seconds_left
+        self.retry_after = seconds_left
         self.error = f"At most {rate_limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.seconds_left)}
 
 
 class InvalidBody(_OwnText, ApiError):

@@ -34,7 +34,7 @@ class OriginNotNamed(ApiError):
 
 
 class PresenceUnavailable(ApiError):
-    """The presence is unknown: the feed is stale, or the platform does not answer. `retry_after` in whole seconds."""
+    """The presence is unknown: the feed is stale, or the platform does not answer."""
 
     status = 503
     error = "errors.presenceUnavailable"
@@ -44,9 +44,6 @@ class PresenceUnavailable(ApiError):
     def __init__(self, *, retry_after: int = 5) -> None:
         super().__init__(retry_after)
         self.retry_after = retry_after
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
 
 
 class NotMember(ApiError):

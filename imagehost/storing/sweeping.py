@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
 from django.utils import timezone
 
 from imagehost.models import File, FileQuerySet, State
 from imagehost.storing import files, quarantine, storage
+from infrastructure.databases import batches
 
 LONGEST_UPLOAD = timedelta(hours=1)
 """From the booking to the end of the write; for an incoming file, since its last byte."""
@@ -51,7 +51,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     and up to 5 for each BATCH.
     """
     swept = Swept()
-    for batch in _batches(File.objects.expired(now - CLOCKS)):
+    for batch in batches.in_order(File.objects.expired(now - CLOCKS), by="uploaded_at", size=BATCH):
         swept.expired += _expire(batch, now - CLOCKS, until, after_each)
     for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
         if files.undo(file=file):
@@ -95,20 +95,8 @@ def _expire(batch: list[File], since: datetime, until: datetime, after_each: Cal
 
 def _each(rows: FileQuerySet, until: datetime) -> Iterator[File]:
     """Yield the files, the oldest first, none after `until`."""
-    for batch in _batches(rows):
+    for batch in batches.in_order(rows, by="uploaded_at", size=BATCH):
         for file in batch:
             if timezone.now() >= until:
                 return
             yield file
-
-
-def _batches(rows: FileQuerySet) -> Iterator[list[File]]:
-    """Yield the files in batches, the oldest first."""
-    following = rows
-    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
-        yield batch
-        if len(batch) < BATCH:
-            return
-        last = batch[-1]
-        is_later = Q(uploaded_at__gt=last.uploaded_at) | Q(pk__gt=last.pk)
-        following = rows.filter(is_later, uploaded_at__gte=last.uploaded_at)

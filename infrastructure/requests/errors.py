@@ -26,6 +26,7 @@ class ApiError(Exception):
     error = "errors.badRequest"
     code = ""
     extra: Mapping[str, Any] = NOTHING
+    retry_after: int | None = None  # seconds, after which the same request may be sent again
     cause = ""
     fix = ""
 
@@ -36,7 +37,7 @@ class ApiError(Exception):
 
     def headers(self) -> dict[str, str]:
         """Return the headers besides those of every answer."""
-        return {}
+        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
 
     def with_status(self, status: int) -> Self:
         """Return the error under another status: the earlier forms answer 404 where the current ones answer 401."""
@@ -82,10 +83,8 @@ class Unavailable(ApiError):
     status = 503
     error = "errors.unavailable"
     cause = "A part of the service does not answer. Nothing was done."
+    retry_after = 1
     fix = "Send the same request again after `Retry-After`."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": "1"}
 
 
 class AddressRateLimited(ApiError):
@@ -99,12 +98,12 @@ class AddressRateLimited(ApiError):
     def __init__(self, *, amount: int, seconds_left: int, resets_at: int) -> None:
         super().__init__(amount, seconds_left, resets_at)
         self.amount = amount
-        self.seconds_left = seconds_left
+        self.retry_after = seconds_left
         self.resets_at = resets_at
 
     def headers(self) -> dict[str, str]:
         return {
-            "Retry-After": str(self.seconds_left),
+            **super().headers(),
             "X-RateLimit-Limit": str(self.amount),
             "X-RateLimit-Remaining": "0",
             "X-RateLimit-Reset": str(self.resets_at),

@@ -309,8 +309,7 @@ _open: dict[int, int] = {}  # the number of a stream -> its places
 class ProcessFull(Unavailable):
     """This process holds as many streams as it may."""
 
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(SLOT_RETRY)}
+    retry_after = SLOT_RETRY
 
 
 class StreamSlot:
