@@ -6,7 +6,7 @@ import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 PATIENCE = 10.0  # seconds
@@ -85,18 +85,24 @@ def _some(connection: socket.socket) -> bytes:
 
 
 def answering(*parts: bytes | float, endlessly: bool = False) -> Act:
-    """Return an act that reads the request and sends `parts`; a number is a pause. `endlessly`: the last ones again."""
+    """Return an act that reads the request and sends `parts`; a number is a pause.
+
+    `endlessly`: the last bytes are sent again and again, with the pause after them.
+    """
+    last = max(number for number, part in enumerate(parts) if isinstance(part, bytes)) if endlessly else len(parts)
+
+    def send(connection: socket.socket, server: RawServer, sent: Sequence[bytes | float]) -> None:
+        for part in sent:
+            if isinstance(part, bytes):
+                connection.sendall(part)
+            else:
+                server.ended.wait(part)
 
     def act(connection: socket.socket, server: RawServer) -> None:
         read_request(connection, server)
-        sent = list(parts)
-        while sent and not server.ended.is_set():
-            for part in sent:
-                if isinstance(part, bytes):
-                    connection.sendall(part)
-                else:
-                    server.ended.wait(part)
-            sent = sent[1:] if endlessly and len(sent) > 1 else (sent if endlessly else [])
+        send(connection, server, parts)
+        while parts[last:] and not server.ended.is_set():
+            send(connection, server, parts[last:])
 
     return act
 
