@@ -72,6 +72,14 @@ def test_claims_of_several_workers_are_disjoint_and_hold_no_more_than_four_of_an
     assert taken() == []
 
 
+def test_an_endpoint_gets_no_fifth_request_while_others_are_under_way(receiver: Receiver) -> None:
+    posted(endpoint_at(receiver), count=10)
+    first = taken(room=3)
+    assert [len(first), len(taken()), len(taken())] == [3, 1, 0]
+    attempts.record([attempts.sent(delivery, None) for delivery in first[:2]])
+    assert [len(taken()), len(taken())] == [2, 0]
+
+
 def test_a_message_whose_worker_was_killed_before_the_record_is_sent_again_with_its_id(
     receiver: Receiver, clock: time_machine.Traveller
 ) -> None:
