@@ -94,6 +94,19 @@ def test_a_message_whose_worker_was_killed_before_the_record_is_sent_again_with_
     assert WebhookDelivery.objects.get().attempts == 1
 
 
+def test_a_worker_that_ends_late_gives_back_nothing_that_another_one_has_claimed(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    posted(endpoint_at(receiver))
+    late = taken()
+    clock.shift(claims.CLAIM)
+    (claimed,) = taken()
+    claims.give_back(late)
+    row = WebhookDelivery.objects.get()
+    assert (row.due_at, row.claimed_until) == (claimed.due_at, claimed.claimed_until)
+    assert taken() == []
+
+
 def test_what_is_under_way_at_the_end_is_given_back_and_recorded_where_it_is_quick(receiver: Receiver) -> None:
     posted(endpoint_at(receiver), count=3)
     receiver.seconds = 30
