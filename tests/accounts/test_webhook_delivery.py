@@ -358,6 +358,16 @@ def test_every_2xx_is_a_success(receiver: Receiver, status: int) -> None:
     assert WebhookDelivery.objects.get().delivered_at is not None
 
 
+def test_this_machine_gets_nothing_where_that_is_no_longer_allowed(receiver: Receiver, settings: Settings) -> None:
+    posted(endpoint_at(receiver))
+    settings.WEBHOOKS_TO_LOOPBACK = False
+    assert deliver() == 1
+    row = WebhookDelivery.objects.get()
+    assert (row.last_status, row.delivered_at) == (None, None)
+    assert row.last_error == "The host is this service's own machine; write one that is public."
+    assert receiver.requests == []
+
+
 def test_no_answer_is_a_failure_with_a_sentence(receiver: Receiver) -> None:
     endpoint = endpoint_at(receiver)
     WebhookEndpoint.objects.update(url="http://127.0.0.1:1/")
