@@ -464,3 +464,16 @@ def test_finished_deliveries_leave_after_thirty_days(receiver: Receiver, clock: 
     posted(endpoint)
     assert claims.delete_past_use(timezone.now()) == 1
     assert WebhookDelivery.objects.waiting().count() == 1
+
+
+def test_an_old_delivery_that_is_sent_again_is_kept_until_it_is_finished(
+    receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    posted(endpoint_at(receiver))
+    deliver()
+    clock.shift(claims.KEPT + SECOND)
+    endpoints.replay(delivery=WebhookDelivery.objects.get(), by=UserFactory())
+    assert claims.delete_past_use(timezone.now()) == 0
+    assert deliver() == 1
+    assert len(set(receiver.ids())) == 1
+    assert claims.delete_past_use(timezone.now()) == 1
