@@ -193,6 +193,16 @@ class TestLogouts:
         assert MINUTE < timezone.now() - NOON <= 2 * MINUTE
         assert len({request.id for request in receiver.requests}) == 1
 
+    @pytest.mark.parametrize(("seconds", "is_tried_again"), [(117, True), (119, False)])
+    def test_a_logout_that_a_worker_finds_late_is_not_tried_after_its_two_minutes(
+        self, receiver: Receiver, clock: time_machine.Traveller, seconds: int, is_tried_again: bool
+    ) -> None:
+        receiver.status = 500
+        logged_out("app")
+        clock.shift(seconds)
+        assert deliver() == 1
+        assert (WebhookDelivery.objects.get().due_at is not None) == is_tried_again
+
     def test_an_app_without_an_address_any_more_gets_none(self, receiver: Receiver) -> None:
         logged_out("gone")
         deliver()
