@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import AuditEvent, EventType, User, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import endpoints, signatures
+from accounts.webhooks import claims, endpoints, signatures
 from accounts.webhooks.endpoints import EXISTS, MAX_ENDPOINTS, MAX_WAITING_TESTS
 from dashboard import versions
 from dashboard.webhooks.actions import ROTATED_MEANWHILE
@@ -336,6 +336,20 @@ def test_a_delivery_between_two_attempts_is_tried_at_once_and_keeps_their_number
     client_of(browser).post(f"{path}replay/")
     waiting = WebhookDelivery.objects.filter(due_at__lte=timezone.now()).get()
     assert (waiting.pk, waiting.attempts) == (delivery.pk, delivery.attempts)
+
+
+def test_a_delivery_that_a_worker_sends_now_is_not_sent_beside_it(browser: Browser, place: Place) -> None:
+    endpoint = place.endpoint()
+    delivery = retrying(endpoint)
+    WebhookDelivery.objects.update(due_at=timezone.now())
+    assert claims.take_events(1, hindered=1) == [delivery]
+    before = WebhookDelivery.objects.values().get()
+    browser.response = client_of(browser).post(
+        place.page(endpoint, f"deliveries/{delivery.message_id}/replay/"), follow=True
+    )
+    assert "on its way already" in browser.text
+    assert WebhookDelivery.objects.values().get() == before
+    assert claims.take_events(1, hindered=1) == []
 
 
 def test_the_trail_and_the_overview_of_the_app_name_its_webhooks(
