@@ -398,6 +398,25 @@ def test_encrypted_anew_webhooks_need_the_old_secret_no_more(signing_key: Signin
     assert AuditEvent.objects.get(verb="webhook:reencrypted").data == {"count": 2}
 
 
+def test_a_secret_that_is_rotated_while_all_are_encrypted_anew_stays_rotated(
+    signing_key: SigningKey, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = UserFactory()
+    endpoint = WebhookEndpointFactory(user=person)
+    decrypted, rotated = signatures.decrypted, []
+    _change_of_secret(settings)
+
+    def decrypt_before_a_rotation(stored: str) -> str:
+        secret = decrypted(stored)
+        rotated.append(endpoints.rotate_secret(endpoint=endpoint, by=person))
+        return secret
+
+    monkeypatch.setattr(signatures, "decrypted", decrypt_before_a_rotation)
+    signatures.reencrypt()
+    endpoint.refresh_from_db()
+    assert [decrypted(endpoint.secret)] == rotated
+
+
 def test_nothing_changes_where_one_key_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["of another host"]
     _publish()
