@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.mail import EmailMessage
 
-from accounts import rate_limits
+from accounts import bans, rate_limits
 from accounts.models import AuditEvent, User
 from oidc_provider.applications import applications, invitations, staging, teams
 from oidc_provider.models import INVITATIONS_LAST, Application, Invitation, Role, Team, TeamMember
@@ -180,6 +180,14 @@ def test_a_member_leaves_and_the_last_owner_cannot(browser: Browser, people: Peo
     assert not TeamMember.objects.filter(user=people.by_standing["developer"]).exists()
     assert teams.LAST_OWNER in press(browser, page_of(people, "leave/")).text
     assert people.member("owner").role == Role.OWNER
+
+
+def test_an_owner_who_leaves_is_followed_by_one_who_is_not_banned(browser: Browser, people: People) -> None:
+    people.team.members.update(role=Role.OWNER)
+    bans.ban(user=people.by_standing["developer"], by=None, reason="Spam")
+    assert "You left Harbour." in press(browser, page_of(people, "leave/")).text
+    people.app.refresh_from_db()
+    assert (people.app.user, people.app.team) == (people.by_standing["viewer"], people.team)
 
 
 def test_a_team_is_deleted_by_its_name_once_it_is_empty(browser: Browser, people: People, user: User) -> None:
