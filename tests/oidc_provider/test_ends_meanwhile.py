@@ -14,11 +14,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import bans, users
-from accounts.models import User
+from accounts.models import User, WebhookDelivery
 from infrastructure.hashing import digest
 from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
-from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
+from oidc_provider.models import AccessToken, Approval, ClientSession, Grant, RefreshToken
 from oidc_provider.token import token_queries
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
 from tests.support.threads import GIVE_UP, together, wait_for_a_blocked_statement
@@ -91,3 +91,24 @@ def test_a_request_during_an_uncommitted_deletion_is_refused(
 
     assert together(2, act) == [0, 400]
     assert [model.objects.count() for model in (Grant, Approval)] == [0, 0]
+
+
+def test_of_two_ends_of_a_session_at_once_the_app_hears_once(app: App, browser: Client, user: User) -> None:
+    app.application.backchannel_logout_uri = "https://app.example.org/logout"
+    app.application.save()
+    app.sign_in(browser)
+    sid = ClientSession.objects.get().sid
+    is_between = threading.Event()
+
+    def act(number: int) -> int:
+        if number == 0:
+            with transaction.atomic():
+                users.end_sessions(user)
+                is_between.set()
+                wait_for_a_blocked_statement()
+            return 0
+        assert is_between.wait(GIVE_UP)
+        return browser.post("/accounts/logout/").status_code
+
+    assert together(2, act) == [0, 302]
+    assert [delivery.data for delivery in WebhookDelivery.objects.all()] == [{"sid": sid}]
