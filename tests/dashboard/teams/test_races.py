@@ -10,7 +10,7 @@ from django.db import transaction
 from accounts import users
 from accounts.models import AccountDeletion, User
 from dashboard.account import actions
-from oidc_provider.applications import applications, teams
+from oidc_provider.applications import applications, invitations, teams
 from oidc_provider.models import Application, Invitation, Role
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.dashboard.teams.people import People, invite
@@ -79,3 +79,26 @@ def test_who_deletes_their_account_waits_for_who_changes_an_app_of_the_team(peop
     together(2, act)
     assert people.member("developer").role == Role.OWNER
     assert AccountDeletion.objects.filter(user=user).exists()
+
+
+def test_an_owner_whose_app_is_taken_over_meanwhile_moves_it_no_more(people: People, user: User) -> None:
+    own = ApplicationFactory.create(user=user, registered_scopes=["openid"])
+    invited = people.by_standing["invited"]
+    offer, _ = invite(invited.email, by=user, application=own)
+    client = client_of(browser_of(user))
+    is_between = threading.Event()
+
+    def act(number: int) -> str:
+        if number == 0:
+            with transaction.atomic():
+                invitations.accept(invitation=offer, by=invited)
+                is_between.set()
+                wait_for_a_blocked_statement()
+            return ""
+        assert is_between.wait(GIVE_UP)
+        answer = client.post(f"/dashboard/apps/{own.client_id}/transfer/", {"to": people.team.pk, "is_sure": "True"})
+        return answer.content.decode()
+
+    assert applications.MOVED in together(2, act)[1]
+    own.refresh_from_db()
+    assert (own.user, own.team) == (invited, None)
