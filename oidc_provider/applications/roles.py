@@ -81,7 +81,8 @@ def allows(application: Application, role: Role | str) -> bool:
 
 
 def owners_of(application: Application) -> list[User]:
-    """Return the owners of the app who are not banned, the longest standing first. 1 query for an app of a team."""
+    """Return who owns the app; of a team's app the owners who are not banned, the longest standing first. 1 query for
+    an app of a team."""
     if application.team_id is None:
         return [application.user]
     members = TeamMember.objects.filter(team=application.team_id, role=Role.OWNER, user__is_active=True)

@@ -64,8 +64,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{kid} is encrypted with the first of SIGNING_KEY_ENCRYPTION_KEYS now.")
         if count := signatures.reencrypt():
             self.stdout.write(f"{count} secrets of webhooks are encrypted with it, too.")
-        if count := signatures.unreadable():
-            self.stdout.write(f"{count} webhooks CANNOT SIGN: no secret fits. Their owners have to rotate theirs.")
+        if unreadable := signatures.unreadable():
+            self.stdout.write(f"{unreadable} webhooks CANNOT SIGN: no secret fits. Their owners have to rotate theirs.")
+        if signatures.encrypted_by_earlier() > unreadable:  # its old secret was read before and kept after
+            raise CommandError("A webhook was rotated meanwhile and still needs another secret. Run this again.")
         self.stdout.write(f"{len(changed)} keys changed. The other secrets are no longer needed: remove them.")
 
     def _list(self, *, as_json: bool) -> None:
