@@ -30,6 +30,7 @@ SECONDS = 10.0  # for everything, from the start
 MOST_BYTES = 256 * 1024  # of the answer's body; the rest is not read
 MAX_LENGTH = 512  # characters of a URL
 _MOST_RECEIVED = 2 * MOST_BYTES  # head, body and the marks between chunks
+_MOST_READS = 2000  # TLS records or segments that this takes; bytes one by one would keep a processor busy
 _AT_ONCE = 16 * 1024
 _ADDRESSES_TRIED = 4  # of a name that has more
 # Names that are looked up at once, those included that nobody waits for any more. A resolver tries three servers twice,
@@ -328,7 +329,8 @@ class _Wire(io.RawIOBase):
     """The connection as `http.client` uses it: every step of it ends at one time, however small the pieces are."""
 
     def __init__(self, connection: socket.socket, ends_at: float) -> None:
-        self._connection, self._ends_at, self._received = connection, ends_at, 0
+        self._connection, self._ends_at = connection, ends_at
+        self._received = self._reads = 0
 
     def _limit(self) -> None:
         left = self._ends_at - time.monotonic()
@@ -356,7 +358,8 @@ class _Wire(io.RawIOBase):
         self._limit()
         received = self._connection.recv_into(buffer)
         self._received += received
-        if self._received > _MOST_RECEIVED:
+        self._reads += 1
+        if self._received > _MOST_RECEIVED or self._reads > _MOST_READS:
             raise _TooLong
         return received
 

@@ -83,6 +83,18 @@ def test_an_address_in_the_url_needs_its_certificate(authority: trustme.CA, trus
             sent(got.server.port, trusted)
 
 
+def test_of_an_answer_in_single_bytes_only_the_beginning_is_read(
+    authority: trustme.CA, trusted: ssl.SSLContext
+) -> None:
+    """Each is a TLS record, which costs as much as one of 16 KB."""
+    count = 5000
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % count
+    with receiver(authority.issue_cert(NAME), answering(head, *[b"x"] * count)) as got:
+        answer = sent(got.server.port, trusted)
+    assert answer.status == 200
+    assert 1000 < len(answer.body) < count / 2
+
+
 def test_the_name_at_the_usual_port_has_no_number() -> None:
     target = outbound._Target(parse_url(f"https://{NAME}/"))
     assert (target.host_header, target.port, target.path) == (NAME, 443, "/")
