@@ -154,7 +154,7 @@ def remove(request: SignedInRequest, own: TeamMember, member_id: int) -> HttpRes
         return redirect("team", own.team.pk)
     effects = [
         f"{name} loses access to the apps of the team at once, and gets an email.",
-        "Apps of which this person is the owner of record go to the earliest other owner of the team.",
+        "Apps of which this person is the owner of record go to the team's earliest other owner, who gets an email.",
         "A locked scope that only this person has unlocked is removed from the apps of the team.",
         "Secrets that the person knows work on. Reset those that matter.",
     ]
@@ -171,7 +171,7 @@ def leave(request: SignedInRequest, own: TeamMember) -> HttpResponse:
         return redirect("teams")
     effects = [
         "You lose access to the apps of the team at once. The apps stay.",
-        "Apps of which you are the owner of record go to the earliest other owner of the team.",
+        "Apps of which you are the owner of record go to the team's earliest other owner, who gets an email.",
         "A locked scope that only you have unlocked is removed from the apps of the team.",
     ]
     return _confirm(request, own, f"Leave {team.name}?", effects, "Leave the team")

@@ -5,12 +5,13 @@ Every operation locks the team's row (`roles.lock_teams`), so that two owners ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts import audit
+from accounts import audit, notifications
 from accounts.models import User
 from oidc_provider.applications import application_rules, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES
@@ -18,6 +19,7 @@ from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
 
 MAX_TEAMS = 20  # of a person
 MAX_MEMBERS = 50  # of a team
+MAX_NAMES = 10  # of apps in a letter
 GONE = "This team was deleted, or you are no longer a member of it."
 NO_MEMBER = "This person is no longer a member of the team."
 LAST_OWNER = "A team has an owner. Make another member an owner first, or delete the team."
@@ -135,17 +137,34 @@ def check_room_of(user: User) -> None:
 
 def end_ownership(team: Team, user: User, by: User | None) -> None:
     """After `user` is no longer an owner of the locked team: end their invitations, and give the apps of which they
-    were the owner of record to the longest standing owner, one who is not banned first."""
+    were the owner of record to the longest standing owner, one who is not banned first, with a letter."""
     team.invitations.filter(invited_by=user).delete()
     Invitation.objects.filter(application__team=team, invited_by=user).delete()
     heir = heir_of(team)
     if heir is None:
         return
-    for application in _locked_apps(team):
-        if application.user_id == user.pk:
-            application.user = heir
-            application.save(update_fields=["user", "updated"])
-            _record_app(application, "transferred", by, before={"owner": user.username}, after={"owner": heir.username})
+    inherited = [application for application in _locked_apps(team) if application.user_id == user.pk]
+    for application in inherited:
+        application.user = heir
+        application.save(update_fields=["user", "updated"])
+        _record_app(application, "transferred", by, before={"owner": user.username}, after={"owner": heir.username})
+    _write_to_heir(team, heir, user, sorted(each.name for each in inherited if not each.is_staging))
+
+
+def _write_to_heir(team: Team, heir: User, former: User, names: Sequence[str]) -> None:
+    """Tell the heir the names of the apps; a banned one gets no letter."""
+    if names and heir.is_active:
+        notifications.send_after_commit(
+            to=heir,
+            subject=f"You are the owner of record of apps of the team {team.name}",
+            template="dashboard/letters/apps_inherited.txt",
+            context={
+                "former": former.username,
+                "team": team,
+                "names": names[:MAX_NAMES],
+                "more": len(names[MAX_NAMES:]),
+            },
+        )
 
 
 def heir_of(team: Team) -> User | None:

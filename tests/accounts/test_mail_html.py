@@ -66,6 +66,7 @@ LETTERS: dict[str, dict[str, Any]] = {
         "after": f"the team {HOSTILE}",
         "is_reader": True,
     },
+    "apps_inherited": {"former": "bob", "team": SimpleNamespace(pk=1), "names": [HOSTILE, "Tidepool"], "more": 3},
     "deletion_asked": {"deletion": SimpleNamespace(due_at=AT)},
     "deletion_stopped": {},
     "key_ends": {"key": KEY},

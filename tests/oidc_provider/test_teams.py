@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.mail import EmailMessage
 from django.db import IntegrityError, connection, transaction
 
-from accounts import bans
+from accounts import bans, users
 from accounts.models import AuditEvent, User
 from oidc_provider import revocation
 from oidc_provider.applications import applications, invitations, roles, staging, teams
@@ -154,6 +155,51 @@ def test_the_longest_standing_owner_takes_the_place_of_the_owner_of_record(team:
     assert (app.user, app.team) == (later, team)
     event = AuditEvent.objects.get(verb="application:transferred")
     assert (event.data["before"], event.data["after"]) == ({"owner": "Olga"}, {"owner": "Otto"})
+
+
+def _leave(member: TeamMember) -> None:
+    teams.leave(team=member.team, by=member.user)
+
+
+def _delete_account(member: TeamMember) -> None:
+    users.delete(user=member.user, by=None)
+
+
+@pytest.mark.parametrize("end", [_leave, _delete_account])
+def test_the_heir_gets_one_letter_with_the_names_of_the_apps(
+    team: Team,
+    owner: User,
+    end: Callable[[TeamMember], None],
+    mailoutbox: list[EmailMessage],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    heir = join(team, "Otto", Role.OWNER)
+    for number in range(teams.MAX_NAMES + 2):
+        app = app_of(team, owner, name=f"App {number:02}")
+    staging.create(application=app, by=owner)
+    app_of(team, heir, name="Own app")
+    with django_capture_on_commit_callbacks(execute=True):
+        end(member(team, owner))
+    (letter,) = (letter for letter in mailoutbox if letter.to == [heir.email])
+    assert letter.subject == f"Hearth: You are the owner of record of apps of the team {team.name}"
+    lines = [line for line in str(letter.body).splitlines() if line.startswith("- ")]
+    assert lines == [*(f"- App {number:02}" for number in range(teams.MAX_NAMES)), "- and 2 more"]
+    assert f"{owner.username} is no longer an owner of the team {team.name}." in letter.body
+
+
+def test_who_inherits_nothing_or_is_banned_gets_no_letter(
+    team: Team, owner: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
+) -> None:
+    later, banned = join(team, "Otto", Role.OWNER), join(team, "Oleg", Role.OWNER)
+    bans.ban(user=banned, by=None, reason="Spam.")
+    with django_capture_on_commit_callbacks(execute=True):
+        teams.leave(team=team, by=owner)
+    app_of(team, later)
+    mailoutbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        users.delete(user=later, by=None)
+    assert Application.objects.get().user == banned
+    assert [letter.to for letter in mailoutbox if letter.to == [banned.email]] == []
 
 
 # Invitations
