@@ -20,6 +20,9 @@ from infrastructure import outbound
 STATES = [("", "All"), ("delivered", "Delivered"), ("waiting", "Waiting"), ("failed", "Failed")]
 
 
+WITH_LOOPBACK = "Where your server receives events: https on a public host, or http or https on this machine."
+
+
 class WebhookForm(forms.Form):
     """`owner`: whose webhook it is, or will be."""
 
@@ -37,6 +40,8 @@ class WebhookForm(forms.Form):
 
     def __init__(self, *args: Any, owner: Owner, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if settings.WEBHOOKS_TO_LOOPBACK:
+            self.fields["url"].help_text = WITH_LOOPBACK
         named = [(event.value, event.label) for event in owner.events]
         choices = [(pair[0], format_html("<span><code>{}</code> {}</span>", *pair)) for pair in named]
         self.fields["events"].choices = choices  # type: ignore[attr-defined]  # a MultipleChoiceField

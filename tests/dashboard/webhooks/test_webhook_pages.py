@@ -69,6 +69,24 @@ def test_the_form_offers_the_events_of_its_owner_alone(browser: Browser, place: 
 
 
 @pytest.mark.parametrize(
+    ("is_allowed", "says"),
+    [
+        (False, "https, on a public host."),
+        (True, "https on a public host, or http or https on this machine."),
+    ],
+)
+def test_the_form_says_which_addresses_it_takes(
+    browser: Browser, place: Place, is_allowed: bool, says: str, settings: Settings
+) -> None:
+    settings.WEBHOOKS_TO_LOOPBACK = is_allowed
+    assert f"Where your server receives events: {says}" in browser.open(f"{place.path}new/").text
+    for url in ("http://127.0.0.1:3000/in", "https://localhost:3000/in"):
+        add(browser, place, url)
+        assert WebhookEndpoint.objects.filter(url=url).exists() == is_allowed
+    assert f"Where your server receives events: {says}" in browser.open(place.page(place.endpoint(), "edit/")).text
+
+
+@pytest.mark.parametrize(
     ("url", "says"),
     [
         ("", "This field is required."),
