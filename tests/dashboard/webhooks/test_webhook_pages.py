@@ -334,9 +334,14 @@ def test_a_replay_keeps_the_id(browser: Browser, place: Place) -> None:
     delivery = given_up(endpoint)
     path = place.page(endpoint, f"deliveries/{delivery.message_id}/")
     assert browser.open(path).page.xpath(f"//form[@action='{path}replay/']")
+    assert "Attempts 10" in browser.text
+    assert "counted since the event happened or, after “Send it again”, since then" in browser.text
+    assert "before it was sent again" not in browser.text
     client = client_of(browser)
     browser.response = client.post(f"{path}replay/", follow=True)
     assert "with the same id" in browser.text
+    assert "Attempts 0" in browser.text
+    assert "This is the last answer before it was sent again." in browser.text
     assert browser.page.xpath(f"//form[@action='{path}replay/']") == []
     waiting = WebhookDelivery.objects.waiting().get()
     assert (waiting.pk, waiting.message_id, waiting.attempts) == (delivery.pk, delivery.message_id, 0)
