@@ -175,3 +175,12 @@ class WebhookDelivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.message_id}"
+
+    @property
+    def state(self) -> str:
+        """Return the state in a word: Waiting, Retrying, Delivered, Failed or Not sent."""
+        if self.due_at is not None:
+            return "Retrying" if self.attempts else "Waiting"
+        if self.delivered_at is not None:
+            return "Delivered"
+        return "Failed" if self.attempts else "Not sent"

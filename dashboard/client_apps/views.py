@@ -77,7 +77,7 @@ class ScopeRow:
 
 def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppRow | None = None) -> HttpResponse:
     """Show the form; `row`: the app that it edits. 2 queries for the scopes and the person's own values, 1 more for an
-    app of a team."""
+    app of a team, and 2 more for an app with a logout URL."""
     asked, chosen = queries.scope_requests(request.user), form.chosen_scopes()
     unlocked = roles.unlocked_scopes(form.owner, form.team)
     rows = [
@@ -97,6 +97,7 @@ def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppR
         "max_length": redirects.MAX_LENGTH,
         "application": row.application if row else None,
         "row": row,
+        "logouts": queries.logouts_of(row.application) if row else [],
         "preview": _preview_context(request, form, row),
     }
     return render(request, template, context)

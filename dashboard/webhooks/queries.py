@@ -77,11 +77,9 @@ def deliveries_of(endpoint: WebhookEndpoint, state: str = "") -> QuerySet[Webhoo
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """`badge`: the tone of the state's word."""
+    """A delivery, and what its page offers."""
 
     delivery: WebhookDelivery
-    word: str
-    badge: str
 
     @property
     def is_finished(self) -> bool:
@@ -91,15 +89,6 @@ class DeliveryRow:
     def can_be_sent(self) -> bool:
         """Return whether `endpoints.replay` takes it: a finished one, or one between two attempts."""
         return self.is_finished or (self.delivery.attempts > 0 and self.delivery.claimed_until is None)
-
-
-def delivery_row(delivery: WebhookDelivery) -> DeliveryRow:
-    """Return the delivery with its state in a word."""
-    if delivery.due_at is not None:
-        return DeliveryRow(delivery, *(("Retrying", "warning") if delivery.attempts else ("Waiting", "")))
-    if delivery.delivered_at is not None:
-        return DeliveryRow(delivery, "Delivered", "good")
-    return DeliveryRow(delivery, *(("Failed", "danger") if delivery.attempts else ("Not sent", "danger")))
 
 
 def body_of(delivery: WebhookDelivery) -> str:

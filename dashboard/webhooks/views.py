@@ -107,7 +107,7 @@ def page(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
         "row": queries.row_of(endpoint),
         "events": [event for event in owner.events if event in endpoint.events],
         "previous_until": queries.previous_until(endpoint, timezone.now()),
-        "deliveries": [queries.delivery_row(each) for each in queries.deliveries_of(endpoint)[:NEWEST_SHOWN]],
+        "deliveries": queries.deliveries_of(endpoint)[:NEWEST_SHOWN],
     }
     return _page(request, owner, "page", **context)
 
@@ -204,7 +204,7 @@ def deliveries(request: SignedInRequest, owner: Owner, pk: int) -> HttpResponse:
         "row": queries.row_of(endpoint),
         "form": form,
         "page": found,
-        "deliveries": [queries.delivery_row(each) for each in found],
+        "deliveries": found.object_list,
         "is_filtered": bool(state),
         "most": queries.MOST_SHOWN,
     }
@@ -220,7 +220,7 @@ def delivery(request: SignedInRequest, owner: Owner, pk: int, message_id: str) -
     found = _delivery(endpoint, message_id)
     context = {
         "row": queries.row_of(endpoint),
-        "delivery": queries.delivery_row(found),
+        "delivery": queries.DeliveryRow(found),
         "body": queries.body_of(found),
     }
     return _page(request, owner, "delivery", **context)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import User, WebhookDelivery
+from accounts.models.webhooks import LOGOUT
+from dashboard.client_apps import queries
 from infrastructure import outbound
 from oidc_provider.applications import applications, staging
 from oidc_provider.models import Application
@@ -20,6 +24,8 @@ from tests.admin.test_forms import form_of
 from tests.dashboard.client_apps import test_registration, test_settings
 from tests.factories.accounts import StaffFactory
 from tests.factories.oidc_provider import ApplicationFactory
+from tests.lookup import statements
+from tests.pages.markup import problems_of
 from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +58,60 @@ def test_the_overview_shows_it(browser: Browser, app: Application) -> None:
     assert "Logout URL" not in browser.open(f"/dashboard/apps/{app.client_id}/").text
     applications.change_details(application=app, backchannel_logout_uri=URL, by=app.user)
     assert f"Logout URL {URL}" in browser.open(f"/dashboard/apps/{app.client_id}/").text
+
+
+def logout(app: Application, **columns: Any) -> WebhookDelivery:
+    """A logout of a person at the app that a worker has delivered, unless `columns` say otherwise."""
+    now = timezone.now()
+    facts = {"due_at": None, "delivered_at": now, "attempts": 1, "last_at": now, "last_status": 200, "last_ms": 31}
+    about = {"client_id": app.client_id, "type": LOGOUT, "subject": "1234567890", "data": {"sid": "a-session"}}
+    return WebhookDelivery.objects.create(**{**facts, **about, **columns})
+
+
+def sent_last(browser: Browser, app: Application) -> list[str]:
+    """The texts of the rows of the settings page that tell what was sent to the logout URL."""
+    browser.open(f"/dashboard/apps/{app.client_id}/settings/")
+    assert problems_of(browser.response) == []
+    found = browser.page.xpath("//h3[.='Sent last']/following-sibling::ol/li")
+    return [" ".join(str(row.text_content()).split()) for row in found]
+
+
+def test_the_settings_show_what_became_of_the_last_logouts_and_whom_they_were_about_does_not_appear(
+    browser: Browser, app: Application
+) -> None:
+    logout(app)
+    assert sent_last(browser, app) == []
+    assert "Sent last" not in browser.text
+    applications.change_details(application=app, backchannel_logout_uri=URL, by=app.user)
+    logout(ApplicationFactory.create())
+    failed = {"delivered_at": None, "last_status": None, "last_ms": None}
+    logout(app, **failed, attempts=6, last_error="No connection.")
+    logout(app, **{**failed, "last_status": 400, "last_ms": 9}, last_answer="logout_token=eyJ0.abc.def")
+    logout(app, **failed, attempts=2, due_at=timezone.now(), last_error="No connection.")
+    logout(app, **failed, attempts=0, due_at=timezone.now())
+    texts = [re.sub(r"^.*? UTC ", "", text) for text in sent_last(browser, app)]
+    assert texts == [
+        "Waiting 0 attempts",
+        "Retrying 2 attempts No connection.",
+        "Failed 1 attempt · status 400 · 9 ms",
+        "Failed 6 attempts No connection.",
+        "Delivered 1 attempt · status 200 · 31 ms",
+    ]
+    page = browser.response.content.decode()
+    assert all(word not in page for word in ("1234567890", "a-session", "eyJ0"))
+
+
+def test_the_settings_show_five_logouts_at_the_cost_of_one(browser: Browser, app: Application) -> None:
+    applications.change_details(application=app, backchannel_logout_uri=URL, by=app.user)
+    assert sent_last(browser, app) == []
+    assert "Nothing was sent recently." in browser.text
+    logout(app)
+    one = statements.names(lambda: sent_last(browser, app))
+    for _ in range(10):
+        logout(app)
+    many = statements.names(lambda: sent_last(browser, app))
+    assert many == one
+    assert len(sent_last(browser, app)) == queries.LOGOUTS_SHOWN
 
 
 def test_a_new_app_can_have_one(browser: Browser) -> None:
