@@ -245,6 +245,7 @@ def test_a_member_who_is_invited_at_another_address_is_told_so(browser: Browser,
 
 
 def test_an_answer_about_the_address_does_not_tell_whether_it_has_an_account(browser: Browser, people: People) -> None:
+    teams.create(name="Quay", by=people.by_standing["stranger"])
     texts = [
         send(browser, people, email).text.replace(email, "")
         for email in ("stranger@example.org", "nobody-at-all@example.org")
