@@ -83,12 +83,12 @@ def test_the_settings_show_what_became_of_the_last_logouts_and_whom_they_were_ab
     assert sent_last(browser, app) == []
     assert "Sent last" not in browser.text
     applications.change_details(application=app, backchannel_logout_uri=URL, by=app.user)
-    logout(ApplicationFactory.create())
     failed = {"delivered_at": None, "last_status": None, "last_ms": None}
     logout(app, **failed, attempts=6, last_error="No connection.")
     logout(app, **{**failed, "last_status": 400, "last_ms": 9}, last_answer="logout_token=eyJ0.abc.def")
     logout(app, **failed, attempts=2, due_at=timezone.now(), last_error="No connection.")
     logout(app, **failed, attempts=0, due_at=timezone.now())
+    logout(ApplicationFactory.create())
     texts = [re.sub(r"^.*? UTC ", "", text) for text in sent_last(browser, app)]
     assert texts == [
         "Waiting 0 attempts",
