@@ -280,7 +280,7 @@ def test_a_second_invitation_of_an_address_replaces_the_first_and_20_are_open(te
 
 def test_a_member_does_not_accept_again(team: Team, owner: User) -> None:
     viewer = join(team, "Vera", Role.VIEWER)
-    sent = invitations.invite(team=team, email="vera@example.org", role=Role.OWNER, by=owner)
+    sent = invitations.invite(team=team, email="guest@example.org", role=Role.OWNER, by=owner)
     with pytest.raises(ValidationError) as refusal:
         invitations.accept(invitation=sent.invitation, by=viewer)
     assert code_of(refusal) == "member"
