@@ -13,6 +13,7 @@ from drf_spectacular.utils import (
     OpenApiResponse,
     PolymorphicProxySerializer,
     extend_schema,
+    extend_schema_field,
 )
 from rest_framework import serializers
 
@@ -47,21 +48,6 @@ from imagehost.serializers import (
 )
 from infrastructure.requests.errors import ApiError
 
-_FORM = {
-    "type": "object",
-    "required": ["file"],
-    "properties": {
-        "key": {
-            "type": "string",
-            "description": "Earlier form: the key, before the file. A large file needs it there, or in a header.",
-        },
-        "file": {
-            "type": "string",
-            "format": "binary",
-            "description": f"One file: {', '.join(type_.mime for type_ in media.ALL)}.",
-        },
-    },
-}
 _EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
 _FOLDER, _COUNTED, _FILES = (_EXAMPLES[name] for name in ("folder", "countedFolder", "files"))
 TAGS = ["Image host: gallery and folders"]
@@ -86,6 +72,20 @@ _CONFLICT = OpenApiResponse(
     description="One of your folders has this name.",
     examples=[OpenApiExample("FolderExists", value=FolderExists().body())],
 )
+
+
+@extend_schema_field(OpenApiTypes.BINARY)
+class _FileField(serializers.Field[Any, Any, Any, Any]):
+    """The bytes of a file."""
+
+
+class UploadFormSerializer(serializers.Serializer[Any]):  # of a raw schema the body would count as optional
+    """The form of an upload."""
+
+    key = serializers.CharField(
+        required=False, help_text="Earlier form: the key, before the file. A large file needs it there, or in a header."
+    )
+    file = _FileField(help_text=f"One file: {', '.join(type_.mime for type_ in media.ALL)}.")
 
 
 class UploadErrorSerializer(serializers.Serializer[ApiError]):
@@ -127,7 +127,7 @@ upload = extend_schema(
             description="A link to a page that deletes the file, without signing in.",
         ),
     ],
-    request={"multipart/form-data": _FORM},
+    request={"multipart/form-data": UploadFormSerializer},
     responses={
         200: OpenApiResponse(
             PolymorphicProxySerializer(

@@ -85,6 +85,20 @@ def test_every_example_is_true_to_its_schema(document: Document) -> None:
     assert checked > 40
 
 
+def test_a_body_with_a_required_field_is_required_itself(document: Document) -> None:
+    optional: list[tuple[str, str]] = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            body = operation.get("requestBody", {"content": {}})
+            schemas = [content["schema"] for content in body["content"].values()]
+            named = [
+                document["components"]["schemas"].get(one.get("$ref", "").rpartition("/")[2], one) for one in schemas
+            ]
+            if not body.get("required") and any(one.get("required") for one in named):
+                optional.append((path, method))
+    assert optional == []
+
+
 def _responses(methods: Document) -> list[tuple[str, Any]]:
     """Status and description of each answer of a path's methods."""
     return [answer for operation in methods.values() for answer in operation["responses"].items()]

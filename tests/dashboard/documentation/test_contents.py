@@ -171,6 +171,7 @@ IN_PROSE = {  # components whose fields a page names outside of its tables of fi
     "lookup/presence/parts": ["ChatBadge", "ChatBadges"],
     "lookup/stream-token": ["StreamToken"],
     "lookup/username": ["EarlierAlias"],
+    "imagehost/earlier-upload": ["UploadFormRequest"],
     "leaderboards/entry": ["BoardAudio", "BoardCustomBadge", "BoardLink"],
 }
 
