@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.http.request import UnreadablePostError
 from django.utils import timezone
 from rest_framework import serializers
 
@@ -38,6 +37,7 @@ from imagehost.serializers import (
     NewFolderSerializer,
     UploadSerializer,
 )
+from infrastructure.requests import request_context
 from infrastructure.requests.api_json import json_bytes, json_response
 from infrastructure.requests.errors import AddressRateLimited, ApiError
 
@@ -157,8 +157,8 @@ def changes_of(request: HttpRequest, form: type[serializers.Serializer[Any]]) ->
 def _object_of(request: HttpRequest) -> dict[str, Any]:
     """Return the JSON object in the body, for any Content-Type."""
     try:
-        body = request.read(MAX_BODY + 1)
-    except UnreadablePostError:
+        body = request_context.Request.of(request).body(MAX_BODY)  # in chunks, too, which Django does not read
+    except (ValueError, EOFError, OSError):
         raise InvalidBody("The body did not arrive whole.") from None
     if len(body) > MAX_BODY:
         raise InvalidBody(f"The body is longer than {MAX_BODY} bytes.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -180,6 +181,15 @@ def test_both_endpoints_refuse_bad_bodies_and_store_nothing(kept: Folder) -> Non
     assert Folder.objects.values().get() == before
     for content_type in ("text/plain", "", "multipart/form-data; boundary=x"):
         assert answers.call("PATCH", path, b"{}", content_type=content_type).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_body_in_chunks_is_read_like_any_other(kept: Folder, method: str) -> None:
+    path = FOLDERS if method == "POST" else f"{FOLDERS}/{kept.pk}"
+    body = io.BytesIO(b'{"folderName": "In chunks"}')
+    environ: Any = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": body}  # WSGI's, of several types
+    response = Client().generic(method, f"{path}?key={SECRET}", b"", "application/json", **environ)
+    assert response.json()["folder"]["folderName"] == "In chunks"
 
 
 class _Broken:
