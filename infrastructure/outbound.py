@@ -287,6 +287,8 @@ def _connected(addresses: Sequence[str], port: int, until: float) -> socket.sock
             problem = LATE_CONNECTION
         except ConnectionRefusedError:
             problem = "The connection was refused."
+        except ConnectionResetError:
+            problem = BROKEN
         except OSError:
             problem = NO_CONNECTION
         except BaseException:

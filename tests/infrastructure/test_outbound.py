@@ -411,6 +411,14 @@ def reset_at_once(connection: socket.socket, _server: RawServer) -> None:
     reset(connection)
 
 
+def test_a_reset_is_the_end_of_a_connection_however_early_it_comes() -> None:
+    with raw_servers.running(reset_at_once) as server:
+        for _ in range(100):
+            with pytest.raises(NotSent) as caught:
+                post(f"http://127.0.0.1:{server.port}/", body=b"", headers={}, allows_loopback=True)
+            assert str(caught.value) == outbound.BROKEN
+
+
 def reset_after(part: bytes) -> raw_servers.Act:
     def act(connection: socket.socket, server: RawServer) -> None:
         answering(part)(connection, server)
