@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import pytest
 from django.core.handlers.wsgi import WSGIRequest
+from django.core.signals import setting_changed
 from django.http import HttpResponse
 from django.test import client
 
@@ -43,3 +44,16 @@ def _clients_enter_as_in_production() -> None:
     import config.web.wsgi  # noqa: F401
 
     client.ClientHandler = Handler  # type: ignore[misc]  # Django's client makes one of this name
+
+
+@pytest.fixture(autouse=True)
+def _urls_are_those_of_the_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """pytest-django's mark `urls` changes the setting without Django's signal, by which kept values are forgotten."""
+
+    def tell() -> None:
+        if request.node.get_closest_marker("urls"):
+            setting_changed.send(sender=None, setting="ROOT_URLCONF", value=None, enter=True)
+
+    tell()
+    yield
+    tell()
