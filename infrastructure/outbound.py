@@ -33,7 +33,7 @@ _MOST_RECEIVED = 2 * MOST_BYTES  # head, body and the marks between chunks
 _MOST_READS = 2000  # TLS records or segments that this takes; bytes one by one would keep a processor busy
 _AT_ONCE = 16 * 1024
 _ADDRESSES_TRIED = 4  # of a name that has more
-# Names that are looked up at once, those included that nobody waits for any more. A resolver tries three servers twice,
+# Names that are looked up at once, also those whose caller has given up. A resolver tries three servers twice,
 # 5 seconds each, and a caller waits CONNECT_SECONDS: so many that hang need more callers at once than a worker has.
 _LOOKUPS = 256
 

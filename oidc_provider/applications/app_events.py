@@ -89,7 +89,8 @@ def note_deletion(user: User) -> None:
 
 
 def _may_be_told(user_id: str) -> bool:
-    """Count a change of the person; without the store of limits it is told, as pages need none."""
+    """Count a change of the person, and return whether apps hear of it: also, uncounted, while the limit store is away,
+    since pages work then, too."""
     try:
         return not limits.hit(rate_limits.CLAIM_NEWS.of(user_id))
     except LimitsUnavailable:
