@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "config.web.middleware.ContentMiddleware",
     "config.web.middleware.CompressionMiddleware",
     "config.web.middleware.ApiMiddleware",
-    "config.web.middleware.TraceMiddleware",
+    "config.web.middleware.MethodMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.web.middleware.ContentSecurityPolicyMiddleware",

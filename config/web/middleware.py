@@ -138,15 +138,18 @@ class ApiMiddleware:
         return response
 
 
-class TraceMiddleware:
-    """Refuses TRACE on pages, some of which answer any method that changes nothing. Endpoints refuse it themselves."""
+class MethodMiddleware:
+    """Refuses methods that no page has: some answer any that changes nothing. Endpoints refuse them themselves."""
+
+    METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+    ENDPOINTS = ("/api/auth/", "/.well-known/")
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method == "TRACE":
-            return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+        if request.method not in self.METHODS and not request.path_info.startswith(self.ENDPOINTS):
+            return HttpResponseNotAllowed(self.METHODS)
         return self.get_response(request)
 
 

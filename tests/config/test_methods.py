@@ -1,4 +1,4 @@
-"""TRACE is refused: pages, files, endpoints, the lane, unknown paths."""
+"""TRACE is refused everywhere: pages, files, endpoints, the lane, unknown paths; and pages have no other odd method."""
 
 from __future__ import annotations
 
@@ -32,3 +32,11 @@ def test_trace_is_refused(path: str) -> None:
     assert b"secret" not in body
     if path in ENDPOINTS:
         assert json.loads(body) == {"error": "errors.methodNotAllowed"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "BREW"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/accounts/login/", "/dashboard/", "/admin/", "/ada", "/no/such/page"])
+def test_a_page_has_no_method_of_endpoints(path: str, method: str) -> None:
+    status, headers, body = wsgi.send(path, method=method)
+    assert (status, headers["Allow"], body) == ("405 Method Not Allowed", "GET, HEAD, POST, OPTIONS", b"")
