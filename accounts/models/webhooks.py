@@ -171,6 +171,7 @@ class WebhookDelivery(models.Model):
                 name="webhook_delivery_in_order",
             ),
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_newest"),
+            models.Index(fields=["client_id", "-id"], condition=Q(endpoint=None), name="webhook_logout_newest"),
         ]
 
     def __str__(self) -> str:
