@@ -105,7 +105,7 @@ def _heir_field(held: TeamToHandOver) -> forms.ChoiceField:
         label=f"Team {held.team.name}: who becomes an owner?",
         required=False,
         choices=[("", f"Nobody: delete the team{apps} with my account"), *members],
-        help_text="You are its only owner.",
+        help_text="It has no other owner whose account stays.",
     )
 
 

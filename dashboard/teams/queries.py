@@ -61,13 +61,13 @@ def teams_of(user: User) -> list[TeamRow]:
 
 def members_of(team: Team) -> list[TeamMember]:
     """Return the members with their users, the earliest first. 1 query."""
-    return list(team.members.select_related("user").order_by("joined_at", "pk"))
+    return list(team.members.select_related("user__deletion").order_by("joined_at", "pk"))
 
 
 def is_last_owner(own: TeamMember, members: Iterable[TeamMember]) -> bool:
-    """Return whether no other member who is not banned is an owner."""
-    others = (member for member in members if member.role == Role.OWNER and member.user.is_active)
-    return own.role == Role.OWNER and all(member.pk == own.pk for member in others)
+    """Return whether no other member is an owner whose account is neither banned nor waits for its deletion."""
+    others = (member.user for member in members if member.role == Role.OWNER and member.pk != own.pk)
+    return own.role == Role.OWNER and not any(user.is_active and not hasattr(user, "deletion") for user in others)
 
 
 @dataclass(frozen=True)

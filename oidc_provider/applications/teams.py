@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
 
 from accounts import audit, notifications
 from accounts.models import User
@@ -22,7 +23,7 @@ MAX_MEMBERS = 50  # of a team
 MAX_NAMES = 10  # of apps in a letter
 GONE = "This team was deleted, or you are no longer a member of it."
 NO_MEMBER = "This person is no longer a member of the team."
-LAST_OWNER = "A team has an owner. Make another member an owner first, or delete the team."
+LAST_OWNER = "A team needs an owner whose account stays. Make another member an owner first, or delete the team."
 TOO_MANY_TEAMS = f"A person can be in at most {MAX_TEAMS} teams."
 
 
@@ -168,10 +169,11 @@ def _write_to_heir(team: Team, heir: User, former: User, names: Sequence[str]) -
 
 
 def heir_of(team: Team) -> User | None:
-    """Return the owner who answers for the team's apps after the present one: the longest standing, one who is not
-    banned first. 1 query."""
+    """Return the owner who answers for the team's apps after the present one: the longest standing whose account
+    stays; else one whose account waits for its deletion; else one who is banned. 1 query."""
     owners = team.members.filter(role=Role.OWNER).select_related("user")
-    found = owners.order_by("-user__is_active", "joined_at", "pk").first()
+    waits_last = F("user__deletion__asked_at").desc(nulls_first=True)  # the one asked for last is carried out last
+    found = owners.order_by("-user__is_active", waits_last, "joined_at", "pk").first()
     return None if found is None else found.user
 
 
@@ -209,7 +211,7 @@ def _remove(member: TeamMember, verb: str, by: User | None, reason: str = "") ->
 
 
 def _check_owner_stays(member: TeamMember) -> None:
-    others = TeamMember.objects.filter(team=member.team, role=Role.OWNER, user__is_active=True).exclude(pk=member.pk)
+    others = TeamMember.objects.staying().filter(team=member.team, role=Role.OWNER).exclude(pk=member.pk)
     if member.role == Role.OWNER and not others.exists():
         raise ValidationError(LAST_OWNER, code="last_owner")
 

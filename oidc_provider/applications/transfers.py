@@ -25,7 +25,7 @@ _DELETED = "The owner's account was deleted."
 
 @dataclass(frozen=True)
 class TeamToHandOver:
-    """A team whose only owner is the person. `apps`: live ones; `heirs`: members who can become an owner."""
+    """A team with no other owner whose account stays. `apps`: live ones; `heirs`: members who can become an owner."""
 
     team: Team
     apps: list[Application]
@@ -44,12 +44,12 @@ def estate_of(user: User) -> Estate:
     """Return what is deleted with the account as things are. 2 queries; 2 more for each team with no other owner."""
     apps = list(user.applications.filter(team=None, staging_of=None).order_by("name", "pk"))
     owned = TeamMember.objects.filter(user=user, role=Role.OWNER).select_related("team").order_by("team__name", "pk")
-    others = TeamMember.objects.filter(role=Role.OWNER, user__is_active=True).exclude(user=user).values("team")
+    others = TeamMember.objects.staying().filter(role=Role.OWNER).exclude(user=user).values("team")
     return Estate(apps, [_to_hand_over(member) for member in owned.exclude(team__in=others)])
 
 
 def _to_hand_over(member: TeamMember) -> TeamToHandOver:
-    heirs = member.team.members.filter(user__is_active=True).exclude(pk=member.pk).select_related("user")
+    heirs = member.team.members.staying().exclude(pk=member.pk).select_related("user")
     apps = member.team.applications.filter(staging_of=None).order_by("name", "pk")
     return TeamToHandOver(member.team, list(apps), list(heirs.order_by("joined_at", "pk")))
 

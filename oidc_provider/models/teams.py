@@ -37,6 +37,12 @@ class Team(models.Model):  # type: ignore[django-manager-missing]  # untyped mod
         return self.name
 
 
+class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
+    def staying(self) -> TeamMemberQuerySet:
+        """Return those whose account is neither banned nor waits for its deletion."""
+        return self.filter(user__is_active=True, user__deletion=None)
+
+
 class TeamMember(models.Model):
     """A person in a team. `joined_at`: the earliest owner takes the place of an owner of record who leaves."""
 
@@ -44,6 +50,8 @@ class TeamMember(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="team_memberships")
     role = models.CharField(max_length=16, choices=Role.choices)
     joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = TeamMemberQuerySet.as_manager()
 
     class Meta:
         constraints = [

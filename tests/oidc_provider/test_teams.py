@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.mail import EmailMessage
 from django.db import IntegrityError, connection, transaction
 
-from accounts import bans, users
+from accounts import bans, deletions, users
 from accounts.models import AuditEvent, User
 from oidc_provider import revocation
 from oidc_provider.applications import applications, invitations, roles, staging, teams
@@ -117,15 +117,18 @@ LAST_OWNER_ACTS: dict[str, Callable[[Team, User], object]] = {
 
 
 @pytest.mark.parametrize("act", LAST_OWNER_ACTS.values(), ids=LAST_OWNER_ACTS)
-def test_the_last_owner_stays_and_a_banned_one_does_not_count(
+def test_the_last_owner_stays_and_owners_who_go_do_not_count(
     team: Team, owner: User, act: Callable[[Team, User], object]
 ) -> None:
+    """Neither one who is banned nor one who has asked for the deletion of the account."""
     join(team, "Dora")
-    other = join(team, "Otto", Role.OWNER)
+    other, another = join(team, "Otto", Role.OWNER), join(team, "Anna", Role.OWNER)
     User.objects.filter(pk=other.pk).update(is_active=False)
+    deletions.ask(user=another, by=another)
     with pytest.raises(ValidationError) as refusal:
         act(team, owner)
     assert code_of(refusal) == "last_owner"
+    team.members.get(user=another).delete()
     User.objects.filter(pk=other.pk).update(is_active=True)
     act(team, owner)
     assert list(team.members.filter(role=Role.OWNER).values_list("user", flat=True)) == [other.pk]

@@ -193,8 +193,8 @@ def test_what_was_handed_over_stays_when_the_account_is_kept(
     assert (app.team, app.user) == (quay, user)
 
 
-def _other_owner_leaves(user: User, bob: User, quay: Team) -> None:
-    teams.leave(team=quay, by=bob)
+def _other_owner_is_deleted_on_the_same_day(user: User, bob: User, quay: Team) -> None:
+    AccountDeletion.objects.create(user=bob, asked_at=timezone.now(), due_at=timezone.now() + timedelta(days=7))
 
 
 def _other_owner_is_banned(user: User, bob: User, quay: Team) -> None:
@@ -222,7 +222,7 @@ def _app_comes_back(user: User, bob: User, quay: Team) -> None:
 @pytest.mark.parametrize(
     ("happen", "apps"),
     [
-        (_other_owner_leaves, 0),
+        (_other_owner_is_deleted_on_the_same_day, 1),
         (_other_owner_is_banned, 1),
         (_other_owner_is_deleted_first, 0),
         (_person_is_removed, 1),
@@ -240,6 +240,18 @@ def test_the_job_deletes_the_account_whatever_happened_in_the_7_days(
     assert not User.objects.filter(pk=user.pk).exists()
     assert Application.objects.count() == apps
     assert not Team.objects.filter(members=None).exists()
+
+
+def test_an_owner_who_deletes_the_account_too_leaves_nobody_the_team(
+    browser: Browser, user: User, bob: User, eve: User
+) -> None:
+    quay = team("Quay", owner=user, owner2=bob, viewer=eve)
+    deletions.ask(user=bob, by=bob)
+    browser.open(DELETE)
+    assert "Team Quay" in browser.text
+    assert choices(browser, quay) == ["", str(quay.members.get(user=eve).pk)]
+    deletions.stop(user=bob, by=bob)
+    assert "Team Quay" not in browser.open(DELETE).text
 
 
 def test_an_old_sign_in_hands_nothing_over(user: User, app: Application, bob: User) -> None:
