@@ -79,8 +79,22 @@ def empty() -> None:
 
     Django's flush takes twenty times as long: on PostgreSQL it makes new files of every table and index, and then it
     fills in the content types and permissions again.
+
+    A server or a thread that still writes for the test can meet this in a deadlock. Then it is tried again.
     """
-    from django.db import connection, transaction  # pytest loads this file before Django is set up
+    from django.db import OperationalError  # pytest loads this file before Django is set up
+
+    for attempts_left in (2, 1, 0):
+        try:
+            _delete_rows()
+            break
+        except OperationalError as error:
+            if not attempts_left or not isinstance(error.__cause__, psycopg.errors.DeadlockDetected):
+                raise
+
+
+def _delete_rows() -> None:
+    from django.db import connection, transaction
 
     with connection.constraint_checks_disabled(), transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
