@@ -43,6 +43,10 @@ class Parameters(NamedTuple):
         """Return the value, or the empty string."""
         return self.values.get(name, "")
 
+    def only(self, names: frozenset[str]) -> dict[str, str]:
+        """Return the values of the parameters in `names`."""
+        return {name: value for name, value in self.values.items() if name in names}
+
     def repeated_names(self, known: frozenset[str] = NAMES) -> str:
         """Return the repeated parameters for an error's description: a few of `known`, else "a parameter"."""
         return ", ".join(sorted(self.repeated & known)[:_MAX_NAMES]) or "a parameter"

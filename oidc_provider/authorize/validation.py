@@ -98,7 +98,8 @@ class Server(AuthorizationEndpoint):
 
 
 class Backend(OAuthLibCore):
-    """OAUTH2_BACKEND_CLASS. Oauthlib gets parameters that `client_requests` has parsed, and parses nothing."""
+    """OAUTH2_BACKEND_CLASS. Oauthlib parses nothing: it gets the parameters in READ as `client_requests` parsed them.
+    It would take others for values of its own, such as a parameter `client` for the app."""
 
     def validated(self, query: Parameters) -> Application:
         """Return the app of a valid query or body. ErrorPage, or ErrorRedirect if the redirect URL is valid."""
@@ -109,7 +110,7 @@ class Backend(OAuthLibCore):
         query = _with_single_spaces(query)
         problem, state = _problem_of(query), "" if _is_too_long(query, "state") else query.get("state")
         try:
-            _, credentials = self.server.validate_authorization_request("", body=query.values)
+            _, credentials = self.server.validate_authorization_request("", body=query.only(READ))
         except FatalClientError as error:
             raise _page(error) from None
         except OAuth2Error as error:

@@ -87,8 +87,7 @@ def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
 
     Only `prompt=none` needs this: for other requests the login page reads the session.
     """
-    known = {name: value for name, value in query.values.items() if name in validation.READ}
-    return redirect(f"{reverse('authorize')}?{urlencode(known)}")
+    return redirect(f"{reverse('authorize')}?{urlencode(query.only(validation.READ))}")
 
 
 @never_cache

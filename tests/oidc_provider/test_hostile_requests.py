@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from django.apps import apps
 from django.test import Client
+from oauthlib.common import Request as OauthlibRequest
 from pytest_django import Settings
 
 from oidc_provider import client_requests, request_log
@@ -220,6 +221,25 @@ def test_a_hostile_parameter_is_answered_with_a_page_or_a_redirect_to_the_app(
             else:
                 assert answer["Location"].startswith("https://app.example.org/callback?error=")
                 assert "error_description" in sent_back(answer)
+
+
+NAMES_OF_OAUTHLIB = sorted({*OauthlibRequest("")._params, *vars(OauthlibRequest(""))} - set(PARAMETERS))
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_parameter_by_a_name_that_oauthlib_uses_itself_is_ignored(
+    app: App, browser: Client, settings: Settings, method: str
+) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+    code_for(browser, app.application)
+    assert "client" in NAMES_OF_OAUTHLIB
+    for name in NAMES_OF_OAUTHLIB:
+        query = f"{authorization_query(app.application)}&{name}=foo"
+        if method == "GET":
+            answer = browser.get(f"{AUTHORIZE}?{query}")
+        else:
+            answer = browser.post(AUTHORIZE, query, content_type=FORM)
+        assert "code" in sent_back(answer), name
 
 
 @pytest.mark.parametrize("path", ENDPOINTS)
