@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import User
 from oidc_provider import logouts, revocation
 from oidc_provider.applications import app_events
@@ -51,8 +51,11 @@ def _stored(user: User, application: Application, scopes: list[str], now: dateti
 def disconnect(*, user: User, application: Application, by: User | None, reason: str = "") -> None:
     """Delete the approval and every code and token of the app for this user. Idempotent.
 
-    `reason`: of staff who act for the user.
+    The user and the app are locked first, as by a ban and by the deletion of either (`roles.lock_teams`). `reason`: of
+    staff who act for the user.
     """
+    users.lock(user.pk)
+    list(Application.objects.select_for_update(no_key=True).filter(pk=application.pk).values_list("pk"))
     deleted, _ = Approval.objects.filter(user=user, application=application).delete()
     revocation.delete_of_user_and_application(user, application)
     if deleted:

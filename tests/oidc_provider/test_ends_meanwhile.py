@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import ModuleType
 
 import pytest
 from django.db import transaction
@@ -16,6 +17,7 @@ from django.utils import timezone
 from accounts import bans, users
 from accounts.models import User, WebhookDelivery
 from infrastructure.hashing import digest
+from oidc_provider import revocation
 from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, ClientSession, Grant, RefreshToken
@@ -91,6 +93,42 @@ def test_a_request_during_an_uncommitted_deletion_is_refused(
 
     assert together(2, act) == [0, 400]
     assert [model.objects.count() for model in (Grant, Approval)] == [0, 0]
+
+
+# The end pauses after this step: it has deleted a part of what a disconnect deletes.
+STEPS: dict[str, tuple[ModuleType, str]] = {
+    "the owner deletes the app": (revocation, "delete_of_application"),
+    "staff ban the user": (users, "end_sessions"),
+    "staff delete the user": (users, "end_sessions"),
+}
+
+
+@pytest.mark.parametrize("end", STEPS)
+def test_a_disconnect_in_the_middle_of_another_end_waits_for_it(
+    app: App, browser: Client, user: User, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """Else each would wait for a row of the other, and PostgreSQL would abort one."""
+    app.application.backchannel_logout_uri = "https://app.example.org/logout"
+    app.application.save()
+    app.sign_in(browser, EVERY_SCOPE)
+    is_between = threading.Event()
+    module, step = STEPS[end]
+    carry_out = getattr(module, step)
+
+    def pause_after(*given: object) -> object:
+        done = carry_out(*given)
+        is_between.set()
+        wait_for_a_blocked_statement()
+        return done
+
+    monkeypatch.setattr(module, step, pause_after)
+
+    def act(number: int) -> None:
+        assert number == 0 or is_between.wait(GIVE_UP)
+        ENDS["the user disconnects" if number else end](app, user)
+
+    together(2, act)
+    assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
 
 
 def test_of_two_ends_of_a_session_at_once_the_app_hears_once(app: App, browser: Client, user: User) -> None:
