@@ -1,7 +1,7 @@
 """Sends all emails: as text and the same in HTML, with the headers of automatic mail, and few to one address.
 
-An address gets at most 5 emails an hour and 20 a day, of all kinds together. Pages answer alike whether an email
-was sent or held back: what an address has received says whether it has an account.
+An address gets at most 5 emails an hour and 20 a day, and as many notices beyond these. Pages answer alike whether
+an email was sent or held back: what an address has received says whether it has an account.
 """
 
 from __future__ import annotations

@@ -57,7 +57,10 @@ def database() -> Iterator[Finding]:
         yield failure("the role may make no tables", "Let the role own the database: ALTER DATABASE … OWNER TO …")
     if is_superuser:
         yield warning("the role is a superuser", "Take a role of its own that owns this database alone.")
-    fix = "Raise max_connections, set DATABASE_POOL_SIZE, or put PgBouncer between (docs/operations.md)."
+    fix = (
+        "Raise max_connections, set DATABASE_POOL_SIZE, or put PgBouncer between (docs/installation.md, Connections to "
+        "the database)."
+    )
     yield measured(used / most, most=FULL, text=f"{used} of {most} connections are in use", fix=fix)
     yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", fix=NEAR)
 
