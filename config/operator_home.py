@@ -20,7 +20,6 @@ from django.utils.timesince import timesince
 from accounts.models import User
 from config import jobs
 from dashboard.models import AccessRequest
-from dashboard.staff.actions import DECIDE
 from imagehost.models import File, PreviewState, State
 from imagehost.storing import storage
 from imagehost.storing.storage import FolderStorage
@@ -67,7 +66,7 @@ def panels(user: User, now: datetime) -> list[Panel]:
 
 def _requests(user: User, now: datetime) -> Panel:
     """Return a page of the oldest requests and their bounded count. 1 query by the index of the queue."""
-    url = reverse("staff_queue") if user.has_perm(DECIDE) else _list_of("dashboard_accessrequest", "state=PENDING")
+    url = reverse("staff_queue")
     return _waiting(AccessRequest.objects.pending(), now, title="Requests to staff", link="Open the queue", url=url)
 
 

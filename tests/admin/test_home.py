@@ -79,9 +79,10 @@ def test_the_queue_says_how_many_wait_and_since_when(browser: Client, helper_wit
     assert panels(browser)["Requests to staff"] == "Requests to staff None waiting Open the queue"
     AccessRequestFactory(created_at=timezone.now() - timedelta(days=2))
     assert "Needs work 1 waiting Oldest 2 days ago" in panels(browser)["Requests to staff"]
-    assert 'href="/dashboard/staff/requests/"' in browser.get("/admin/").content.decode()
-    looking = helper_with("dashboard.view_accessrequest").get("/admin/").content.decode()
-    assert 'href="/admin/dashboard/accessrequest/?state=PENDING"' in looking
+    looking = helper_with("dashboard.view_accessrequest")
+    for reader in (browser, looking):
+        assert 'href="/dashboard/staff/requests/">Open the queue' in reader.get("/admin/").content.decode()
+    assert looking.get("/dashboard/staff/requests/").status_code == 200
 
 
 def test_open_reports_are_counted_with_the_oldest(browser: Client, helper_with: HelperWith) -> None:
