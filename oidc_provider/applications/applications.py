@@ -24,6 +24,8 @@ from oidc_provider.models import Application, Role, Team, new_client_id
 from oidc_provider.models.applications import AppSecret
 
 MOVED = "This app was handed over to another owner in the meantime. Open its page again."
+NEW_LOOK = "The name or the logo changed."
+NEW_OWNER = "The app has another owner of record."
 _SECRET_COLUMNS = (
     *("client_secret", "secret_changed_at", "secret_hint", "secret_used_at"),
     *("second_secret", "second_secret_changed_at", "second_secret_hint", "second_secret_used_at", "updated"),
@@ -241,9 +243,9 @@ def unverify(*, application: Application, by: User | None, reason: str = "") -> 
     return _set_verified(application, "unverified", by, reason)
 
 
-def drop_verified(*, application: Application, by: User | None) -> Application:
-    """Undo `verify` because the name or the logo that staff looked at has changed."""
-    return _set_verified(application, "unverified", by, "The name or the logo changed.")
+def drop_verified(*, application: Application, by: User | None, reason: str = NEW_LOOK) -> Application:
+    """Undo `verify` because what staff looked at has changed: the name or the logo, or the owner of record."""
+    return _set_verified(application, "unverified", by, reason)
 
 
 @transaction.atomic

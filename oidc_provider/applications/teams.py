@@ -14,7 +14,7 @@ from django.db.models import F
 
 from accounts import audit, notifications
 from accounts.models import User
-from oidc_provider.applications import application_rules, roles
+from oidc_provider.applications import application_rules, applications, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
 
@@ -138,7 +138,7 @@ def check_room_of(user: User) -> None:
 
 def end_ownership(team: Team, user: User, by: User | None) -> None:
     """After `user` is no longer an owner of the locked team: end their invitations, and give the apps of which they
-    were the owner of record to the longest standing owner, one who is not banned first, with a letter."""
+    were the owner of record to `heir_of` the team, with a letter; the verification of these apps ends."""
     team.invitations.filter(invited_by=user).delete()
     Invitation.objects.filter(application__team=team, invited_by=user).delete()
     heir = heir_of(team)
@@ -149,6 +149,7 @@ def end_ownership(team: Team, user: User, by: User | None) -> None:
         application.user = heir
         application.save(update_fields=["user", "updated"])
         _record_app(application, "transferred", by, before={"owner": user.username}, after={"owner": heir.username})
+        applications.drop_verified(application=application, by=by, reason=applications.NEW_OWNER)
     _write_to_heir(team, heir, user, sorted(each.name for each in inherited if not each.is_staging))
 
 

@@ -149,7 +149,7 @@ def _hand_over(application: Application, *, owner: User, team: Team | None, by: 
         audit.record("application:transferred", by=by, on=each, client_id=each.client_id, before=before, after=after)
         teams.drop_scopes_of(each, allowed, by, "The new owners have not unlocked it.")
         if is_other:
-            applications.drop_verified(application=each, by=by)
+            applications.drop_verified(application=each, by=by, reason=applications.NEW_OWNER)
     application.refresh_from_db()
     return application
 

@@ -168,6 +168,35 @@ def _delete_account(member: TeamMember) -> None:
     users.delete(user=member.user, by=None)
 
 
+def _become_less(member: TeamMember) -> None:
+    teams.change_role(member=member, role=Role.DEVELOPER, by=member.user)
+
+
+def _be_removed(member: TeamMember) -> None:
+    teams.remove_member(member=member, by=TeamMember.objects.get(user__username="Otto").user)
+
+
+def _give_away(member: TeamMember) -> None:
+    app = Application.objects.get(user=member.user, staging_of=None)
+    offered = invitations.offer(application=app, email="otto@example.org", by=member.user)
+    invitations.accept(invitation=offered.invitation, by=User.objects.get(username="Otto"))
+
+
+@pytest.mark.parametrize("end", [_leave, _become_less, _be_removed, _give_away, _delete_account])
+def test_a_verification_ends_with_the_ownership_of_whom_staff_vouched_for(
+    team: Team, owner: User, end: Callable[[TeamMember], None]
+) -> None:
+    heir = join(team, "Otto", Role.OWNER)
+    live = app_of(team, owner, is_verified=True)
+    staging.create(application=live, by=owner)
+    Application.objects.update(is_verified=True)
+    of_heir = app_of(team, heir, is_verified=True)
+    end(member(team, owner))
+    assert list(Application.objects.filter(is_verified=True)) == [of_heir]
+    reasons = AuditEvent.objects.filter(verb="application:unverified").values_list("reason", flat=True)
+    assert list(reasons) == ["The app has another owner of record."] * 2
+
+
 @pytest.mark.parametrize("end", [_leave, _delete_account])
 def test_the_heir_gets_one_letter_with_the_names_of_the_apps(
     team: Team,
