@@ -7,7 +7,6 @@ from typing import Any
 from allauth.account import app_settings
 from allauth.account import forms as stock_forms
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.authentication import get_authentication_records
 from allauth.account.views import SignupView as StockSignupView
 from allauth.core import context
 from allauth.core.internal import ratelimit
@@ -21,7 +20,15 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
 from accounts import browser_sessions, hooks, mail
-from accounts.credentials import EMAIL_CLAIMS, end_access, find_user, note_failure, remove_lost_passkeys
+from accounts.credentials import (
+    EMAIL_CLAIMS,
+    SIGNED_UP_AT,
+    authenticated_at,
+    end_access,
+    find_user,
+    note_failure,
+    remove_lost_passkeys,
+)
 from accounts.models.names import NAME_RULE, validate_available
 from accounts.models.users import username_validator
 from accounts.sign_up import address_change, known_devices, new_browsers, passwords, waiting_apps
@@ -29,7 +36,6 @@ from infrastructure.requests import request_context
 
 username_validators = [username_validator]
 
-SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
 VISITORS_MAILS = {  # which a visitor can cause for any address
     "account/email/account_already_exists",
     "account/email/email_confirmation",
@@ -148,8 +154,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Return False just after a login or a sign-up, which prove the password."""
         if not super().is_reauthentication_required(app=app, **kwargs):
             return False
-        records = get_authentication_records(self.request, self.request.user)
-        proved_at = records[-1]["at"] if records else self.request.session.get(SIGNED_UP_AT, 0)
+        proved_at = authenticated_at(self.request, self.request.user)
         return bool(time.time() - proved_at >= app_settings.REAUTHENTICATION_TIMEOUT)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from functools import partial
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
-from allauth.account.authentication import get_authentication_records
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -16,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import browser_sessions
+from accounts import browser_sessions, credentials
 from accounts.models import User
 from accounts.sign_up import waiting_apps
 from infrastructure.requests.request_context import Request
@@ -158,18 +157,13 @@ def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
 
 
 def _visitor_of(request: HttpRequest) -> Visitor | None:
-    """Return the signed-in user with the time of the last authentication, second factors included; else None.
-
-    Logs the user.
-    """
+    """Return the signed-in user with the time of the last authentication in this session; else None. Logs the user."""
     if not isinstance(request.user, User):
         return None
     request_log.about(user_id=request.user.pk)
     name_session = partial(browser_sessions.ensure_name, request.session)
-    times = [float(record["at"]) for record in get_authentication_records(request, request.user) if "at" in record]
-    if times:
-        return Visitor(request.user, datetime.fromtimestamp(max(times), UTC), name_session)
-    return Visitor(request.user, request.user.last_login or request.user.created_at, name_session)
+    authenticated_at = datetime.fromtimestamp(credentials.authenticated_at(request, request.user), UTC)
+    return Visitor(request.user, authenticated_at, name_session)
 
 
 def _to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import lxml.html
 import pytest
 import time_machine
+from django.core.mail import EmailMessage
 from django.test import Client
 
 from accounts.models import User
@@ -128,6 +130,34 @@ def test_prompt_none_with_a_stale_sign_in_is_login_required(
     clock.shift(timedelta(seconds=61))
     assert error_sent_back(authorize(ada, app.application, prompt="none", max_age="60")) == "login_required"
     assert "code" in sent_back(authorize(ada, app.application, prompt="none", max_age="61"))
+
+
+def _signed_up(mails: list[EmailMessage]) -> Client:
+    """Return the browser of Grace, who signs up."""
+    grace = {"username": "Grace", "email": "grace@example.org", "password1": PASSWORD}
+    browser = Browser().open("/accounts/signup/").submit(**grace)
+    code = re.search(r"^\s*([A-Z0-9]{4}-[A-Z0-9]{4})\s*$", str(mails[-1].body), re.MULTILINE)
+    assert code is not None
+    browser.submit(code=code[1])
+    signed_up = Client()
+    signed_up.cookies = browser.client.cookies
+    return signed_up
+
+
+def test_a_sign_in_elsewhere_does_not_count_for_a_session_that_a_sign_up_opened(
+    clock: time_machine.Traveller, app: App, mailoutbox: list[EmailMessage]
+) -> None:
+    grace = _signed_up(mailoutbox)
+    clock.shift(timedelta(seconds=60))
+    assert _auth_time(app, decide(grace, authorize(grace, app.application))) == 0
+    waiting = waiting_at(authorize(grace, app.application, prompt="login"))
+    asked = _asked(grace, app)["Location"]
+    clock.shift(timedelta(seconds=1))
+    log_in(Client(), "", "grace")
+    assert place_of(grace.get(waiting)) == AGAIN
+    assert QUESTION in grace.get(asked).content.decode()
+    assert place_of(authorize(grace, app.application, max_age="60")) == AGAIN
+    assert _auth_time(app, authorize(grace, app.application, max_age="61")) == 0
 
 
 def test_a_person_without_a_password_signs_in_anew(

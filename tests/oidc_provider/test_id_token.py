@@ -17,6 +17,7 @@ from tests.oidc_provider.protocol import (
     ISSUER,
     App,
     claims_of,
+    log_in,
     parts_of,
     refused,
     userinfo,
@@ -37,9 +38,9 @@ def _personal(id_token: str) -> dict[str, Any]:
     return {name: value for name, value in claims_of(id_token).items() if name not in PROTOCOL}
 
 
-def test_the_id_token_of_a_plain_sign_in_is_this(
-    clock: time_machine.Traveller, app: App, browser: Client, user: User
-) -> None:
+def test_the_id_token_of_a_plain_sign_in_is_this(clock: time_machine.Traveller, app: App, user: User) -> None:
+    browser = Client()
+    log_in(browser, "/dashboard/")
     header, claims = parts_of(app.sign_in(browser, "openid", nonce="once")["id_token"])
     assert set(header) == {"alg", "kid", "typ"}
     assert claims == {
