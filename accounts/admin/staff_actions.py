@@ -25,7 +25,7 @@ from django.utils.cache import add_never_cache_headers
 
 from accounts import users
 from accounts.models import User
-from accounts.staff_actions import StaffAction
+from accounts.staff_actions import ConfirmationPage, StaffAction
 from infrastructure import text_rules
 from infrastructure.requests.errors import sentences
 
@@ -35,17 +35,15 @@ MAX_AT_ONCE = 100
 class ReasonForm(forms.Form):
     """Why, and the options of the action; all fields are passed to the operation by name."""
 
-    reason = forms.CharField(
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
-        help_text="Kept in the audit trail.",
-    )
-
     def __init__(self, action: StaffAction, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
-        self.fields["reason"].required = action.needs_reason
-        if action.page is not None:
-            self.fields["reason"].help_text = action.page.hint
+        page = action.page if action.page is not None else ConfirmationPage
+        self.fields["reason"] = forms.CharField(
+            max_length=page.most,
+            required=action.needs_reason,
+            widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+            help_text=page.hint,
+        )
         for name, choices in action.options.items():
             self.fields[name] = forms.ChoiceField(choices=choices)
 

@@ -122,6 +122,7 @@ def appeal(request: SignedInRequest, pk: int) -> HttpResponse:
         "decision": decision,
         "record": report_queries.of_decision(decision, has_events=sees_people),
         "actions": acting.buttons(request, DECISION_ACTIONS, decision),
+        "needs_superuser": not acting.has_authority(request, decision),
         "barred": decisions.bar(decision, request.user),
         "may_decide": access.may(request.user, DECIDE),
         "may_restore": access.may(request.user, QUARANTINE),

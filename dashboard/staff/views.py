@@ -90,13 +90,14 @@ def queue(request: SignedInRequest) -> HttpResponse:
     chosen = QueueFilter(request.GET).chosen()
     found = queries.requests(state="" if chosen["state"] == ALL_STATES else chosen["state"], kind=chosen["kind"])
     page = Paginator(found, QUEUE_PAGE_SIZE).get_page(request.GET.get("page"))
-    now = timezone.now()
+    now, may_decide = timezone.now(), access.may(request.user, DECIDE)
     context = {
         "filter": QueueFilter(initial=chosen),
         "page": page,
         "records": [queries.of_request(asked, now) for asked in page],
         "is_waiting_list": chosen["state"] == AccessRequest.State.PENDING and not chosen["kind"],
-        "may_decide": access.may(request.user, DECIDE),
+        "may_decide": may_decide,
+        "to_decide": {asked.pk for asked in page if may_decide and acting.has_authority(request, asked)},
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_applications": access.may(request.user, *APPLICATIONS),
     }
@@ -200,7 +201,7 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
         "sees_email": access.may(staff, actions.SEE_EMAIL),
         "may_change_scopes": has_authority and access.may(staff, UNLOCK_SCOPES),
         "may_change_keys": has_authority and access.may(staff, CHANGE_KEY),
-        "may_decide": access.may(staff, DECIDE),
+        "may_decide": has_authority and access.may(staff, DECIDE),
         "may_see_applications": access.may(staff, *APPLICATIONS),
         "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
     }

@@ -294,6 +294,21 @@ def test_an_action_is_a_button_asks_for_a_reason_needs_its_right_and_is_recorded
 
 
 @pytest.mark.parametrize(
+    ("name", "most"),
+    [("accounts.User warn", 1000), ("accounts.User hide_profile", 1000), ("accounts.User reset_password", 2000)],
+)
+def test_a_reason_that_is_too_long_is_refused_by_the_form_which_keeps_it(browser: Client, name: str, most: int) -> None:
+    person, url, typed = UserFactory(), url_of(name), "x" * (most + 1)
+    refused = browser.post(url, {"_selected_action": person.pk, "reason": typed})
+    assert f"at most {most} characters" in refused.context["form"].errors["reason"][0]
+    assert refused.context["form"]["reason"].value() == typed
+    assert f'maxlength="{most}"' in refused.content.decode()
+    assert not AuditEvent.objects.exists()
+    assert browser.post(url, {"_selected_action": person.pk, "reason": typed[1:]}).status_code in {200, 302}
+    assert AuditEvent.objects.exists()
+
+
+@pytest.mark.parametrize(
     "name", ["accounts.User ban", "accounts.ApiKey grant_permission", "oidc_provider.RefreshToken revoke"]
 )
 def test_an_action_on_a_selection_asks_first_at_the_same_cost_for_one_and_for_four(browser: Client, name: str) -> None:

@@ -132,9 +132,13 @@ def test_a_reason_is_no_other_preset_and_has_2000_characters_with_one_too() -> N
 def test_accounts_of_staff_are_for_superusers_alone(staff: Browser, sign_in: SignIn, act: Act) -> None:
     subject = act.make(is_staff=True)
     path = act.path(subject)
-    refused = sent(sign_in(act.permission), path)
+    helper = sign_in(act.permission, "accounts.view_user")
+    for page in {act.page(subject), person_page(act.owner(subject))}:
+        assert f'href="{path}"' not in helper.open(page).response.content.decode()
+    refused = sent(helper, path)
     assert "Only a superuser may do this to a staff account." in refused
     assert not AuditEvent.objects.exists()
+    assert f'href="{path}"' in staff.open(act.page(subject)).response.content.decode()
     sent(staff, path)
     assert AuditEvent.objects.filter(verb=act.verb).exists()
 

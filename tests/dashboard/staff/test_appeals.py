@@ -76,6 +76,17 @@ def test_without_the_right_to_restore_an_appeal_is_only_refused(sign_in: SignIn,
     assert acts(reader) == []
 
 
+def test_an_appeal_of_staff_says_that_only_a_superuser_can_answer_it(sign_in: SignIn, file: File) -> None:
+    path = appealed(file, UserFactory())
+    User.objects.filter(pk=file.owner_id).update(is_staff=True)
+    words = "This is about a staff account: only a superuser can answer the appeal."
+    moderator = sign_in(DECIDE, QUARANTINE).open(path)
+    assert (acts(moderator), words in moderator.text) == ([], True)
+    assert "Staff with the right to decide reports answer them." not in moderator.text
+    boss = sign_in(superuser=True).open(path)
+    assert (acts(boss), words in boss.text) == (["Grant the appeal 1", "Refuse the appeal 2"], False)
+
+
 @pytest.mark.parametrize(
     ("kind", "act", "right", "refusal"),
     [
