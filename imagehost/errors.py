@@ -99,6 +99,20 @@ class TooManyUploads(ApiError):
         self.error = f"At most {rate_limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
 
 
+class CostlyUploads(ApiError):
+    """The examination of the user's latest files took more of a processor than uploads may take (`storing.turns`)."""
+
+    status = 429
+    code = "RATE_LIMITED"
+    cause = "The examination of your latest files took too long. Nothing of this one is stored."
+    fix = "Send the same request again after the seconds in `Retry-After`."
+
+    def __init__(self, seconds_left: int) -> None:
+        super().__init__(seconds_left)
+        self.retry_after = seconds_left
+        self.error = f"Your latest files took too long to examine. Try again in {seconds_left} s."
+
+
 class InvalidBody(_OwnText, ApiError):
     """`error`: the field and its problem."""
 

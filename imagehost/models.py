@@ -394,9 +394,10 @@ class FileDay(models.Model):
 
 
 class PreviewTurn(models.Model):
-    """When the next preview of a user may be made (`imagehost.storing.previews`); one row from the first preview on.
+    """When the next preview of a user may be made (`imagehost.storing.previews`); one row from the first file on.
 
-    `busy_until`: one is being made until then. `spent_until`: the processor time of earlier ones, paid off by waiting.
+    `busy_until`: one is being made until then. `spent_until`: the processor time of earlier ones and of examinations of
+    uploads, paid off by waiting (`imagehost.storing.turns`).
     """
 
     owner = models.OneToOneField(

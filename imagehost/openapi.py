@@ -23,6 +23,7 @@ from accounts.plans import ALLOWANCES, Plan
 from imagehost import media
 from imagehost.errors import (
     Busy,
+    CostlyUploads,
     FileTooLarge,
     FolderExists,
     FolderNotFound,
@@ -146,7 +147,7 @@ upload = extend_schema(
         ),
         413: _error("The file is larger than the plan allows.", FileTooLarge(ALLOWANCES[Plan.FREE].max_file_size)),
         500: _error("The file could not be stored. You can send the same request again.", UploadFailed()),
-        **shared.error_responses(*shared.COMMON_ERRORS, KeyRateLimited(seconds_left=42)),
+        **shared.error_responses(*shared.COMMON_ERRORS, KeyRateLimited(seconds_left=42), CostlyUploads(42)),
         503: _error("Nothing was stored. You can send the same request again.", UploadsUnavailable(), Busy()),
     },
 )

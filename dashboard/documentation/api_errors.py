@@ -114,6 +114,7 @@ _BY_PLACE: dict[str, tuple[ApiError, ...]] = {
         imagehost.NoFile(),
         imagehost.InvalidMime(),
         imagehost.QuotaExceeded(),
+        imagehost.CostlyUploads(seconds_left=1),
         imagehost.FileTooLarge(plans.ALLOWANCES[plans.Plan.FREE].max_file_size),
         imagehost.UploadFailed(),
         imagehost.UploadsUnavailable(),

@@ -15,8 +15,10 @@ from django.core.files import File
 from accounts import rate_limits
 from accounts.models import User
 from imagehost import media
+from imagehost.errors import CostlyUploads
 from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
+from imagehost.storing import turns
 from imagehost.storing.storage import incoming_directory
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
@@ -67,7 +69,10 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
         raise ValidationError(f"At most {amount} files a minute. Try again in {seconds_left} s.")
     with _on_disk(upload) as path:
         try:
-            facts = _facts(path, kind)
+            with turns.charged(user.pk):
+                facts = _facts(path, kind)
+        except CostlyUploads as refusal:
+            raise ValidationError(refusal.error) from None
         except InvalidMedia as reason:
             logger.info("An upload for a profile was refused: %s", reason)
             raise ValidationError(

@@ -3,8 +3,11 @@
 A confined child of `prober` reads the file; this process does not.
 """
 
+import contextlib
 import logging
 import tempfile
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +22,7 @@ from imagehost.examining.prober.client import InvalidMedia, ProberFailed
 from imagehost.media import FileFacts, MediaType
 from imagehost.storing.storage import incoming_directory
 
-__all__ = ["InvalidMedia", "Preview", "ProberFailed", "font", "png_of", "probe", "render", "sound"]
+__all__ = ["InvalidMedia", "Preview", "ProberFailed", "font", "metered", "png_of", "probe", "render", "sound"]
 
 EXAMINATIONS = Histogram(
     "hearth_examination_seconds",
@@ -43,6 +46,27 @@ class Preview:
     width: int
     height: int
     seconds: float
+
+
+@dataclass
+class Meter:
+    """`seconds`: of a processor, that the prober took."""
+
+    seconds: float = 0.0
+
+
+_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextlib.contextmanager
+def metered() -> Iterator[Meter]:
+    """Yield a meter of what the prober takes for the files of the block, refused ones too."""
+    meter = Meter()
+    before = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(before)
 
 
 def probe(path: Path) -> FileFacts:
@@ -109,13 +133,15 @@ def png_of(content: bytes, *, longest_side: int) -> bytes:
 
 
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
-    began_at, outcome = perf_counter(), "failed"
+    began_at, outcome, spent = perf_counter(), "failed", 0.0
     try:
         answer = client.ask(path, request, writable=writable)
-        outcome = "ok"
+        outcome, spent = "ok", answer.seconds
         return answer
     except InvalidMedia as error:
-        outcome = "killed" if isinstance(error, client.Killed) else "invalid"
+        outcome, spent = "killed" if isinstance(error, client.Killed) else "invalid", error.seconds
         raise
     finally:
+        if meter := _meter.get():
+            meter.seconds += spent
         EXAMINATIONS.labels(request["task"], outcome).observe(perf_counter() - began_at)

@@ -26,7 +26,7 @@ from imagehost.examining import probing
 from imagehost.examining.probing import InvalidMedia, ProberFailed
 from imagehost.media import FileFacts
 from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
-from imagehost.storing import files, quotas, storage
+from imagehost.storing import files, quotas, storage, turns
 from imagehost.storing.storage import StorageFailed
 from infrastructure import hashing
 from infrastructure.requests.errors import ApiError
@@ -83,8 +83,8 @@ def owner_of(owner_id: str, now: datetime) -> UploadOwner:
 def store(owner: UploadOwner, incoming: Incoming, *, now: datetime) -> Uploaded:
     """Store the file after checks of size, type and quota, in this order.
 
-    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; then nothing is stored or booked,
-    at the latest after an hour where the database is unavailable.
+    Raises FileTooLarge, CostlyUploads, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; then nothing is
+    stored or booked, at the latest after an hour where the database is unavailable.
     """
     BYTES.inc(incoming.size)
     try:
@@ -99,22 +99,26 @@ def store(owner: UploadOwner, incoming: Incoming, *, now: datetime) -> Uploaded:
 def _store(owner: UploadOwner, incoming: Incoming, now: datetime) -> Uploaded:
     if incoming.size > owner.allowance.max_file_size:
         raise FileTooLarge(owner.allowance.max_file_size)
-    facts = _probed(incoming.path)
+    facts = _probed(owner, incoming.path)
     token = secrets.token_urlsafe(32)
     file = _book(owner, incoming, facts, hashing.digest(token), now)
     _write(file, incoming.path)
     return Uploaded(file, token)
 
 
-def _probed(path: Path) -> FileFacts:
+def _probed(owner: UploadOwner, path: Path) -> FileFacts:
     try:
-        return probing.probe(path)
+        with turns.charged(owner.pk):
+            return probing.probe(path)
     except InvalidMedia as reason:
         logger.info("An upload was refused: %s", reason)
         raise InvalidMime from None
     except ProberFailed as error:
         logger.error("Uploads cannot be examined: %s.", error)
         raise UploadFailed from None
+    except (OperationalError, InterfaceError):
+        logger.exception("An upload could not be examined: the database does not answer.")
+        raise UploadsUnavailable from None
 
 
 def _book(owner: UploadOwner, incoming: Incoming, facts: FileFacts, deletion_hash: str, now: datetime) -> File:

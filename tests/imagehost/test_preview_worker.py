@@ -205,7 +205,7 @@ def test_the_first_view_names_a_picture_that_can_be_fetched(film: bytes) -> None
     file_, turn = "imagehost_file", "imagehost_previewturn"
     assert [name for name in asked if " imagehost" in name] == [
         *(f"SELECT {file_}", f"UPDATE {file_}", f"SELECT {turn}", f"INSERT {turn}"),
-        *(f"UPDATE {file_}", f"SELECT {turn}", f"UPDATE {turn}"),
+        *(f"UPDATE {file_}", f"UPDATE {turn}"),
     ]
     assert found == [f"{BASE}/files/{file.name}/preview.png"]
     picture = Client().get(f"/files/{file.name}/preview.png")

@@ -324,7 +324,7 @@ class TestCosts:
         select, update = "SELECT imagehost_file", "UPDATE imagehost_file"
         turn = "imagehost_previewturn"
         names = [name for name in make_all if " imagehost" in name]
-        begun, ended = [select, select, f"SELECT {turn}"], [update, update, f"SELECT {turn}", f"UPDATE {turn}"]
+        begun, ended = [select, select, f"SELECT {turn}"], [update, update, f"UPDATE {turn}"]
         again = [*begun, f"UPDATE {turn}", *ended]
         assert names == [*begun, f"INSERT {turn}", *ended, *again, *again, select]
 

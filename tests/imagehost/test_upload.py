@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings as django_settings
 from django.db import connection
 from django.test import Client
@@ -18,7 +19,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Permission
-from imagehost.models import File, State
+from imagehost.models import File, PreviewTurn, State
 from imagehost.receiving.incoming import kept_name
 from imagehost.storing import files, quotas
 from tests.accounts.calls import ALWAYS, without_budget
@@ -209,6 +210,8 @@ def test_the_statements_of_an_upload(form: str) -> None:
     assert [statement.name for statement in sent] == [
         *KEY,
         "SELECT accounts_user",  # the owner's plan
+        "SELECT imagehost_previewturn",  # what is to be paid off
+        "UPDATE imagehost_previewturn",  # what the examination took
         "SELECT imagehost_folderrule",  # with its folder
         "SAVEPOINT",  # a transaction of its own, where no test is around it
         "SELECT accounts_user",  # locked: folders, rules and files of a user change one after the other
@@ -404,6 +407,33 @@ def test_an_address_that_asks_too_often_is_429_and_nothing_of_its_bodies_is_read
     assert answer.whole == (429, {"error": "errors.rateLimitExceeded", "code": "RATE_LIMITED"})
     assert answer.headers["X-RateLimit-Limit"] == "60"
     assert {"Retry-After", "X-RateLimit-Remaining", "X-RateLimit-Reset"} <= set(answer.headers)
+
+
+@EITHER_FORM
+def test_an_owner_whose_files_took_a_minute_of_the_processor_waits(form: str, clock: time_machine.Traveller) -> None:
+    owner = uploading.uploader()
+    now = timezone.now()
+    PreviewTurn.objects.create(owner=owner, busy_until=now, spent_until=now + timedelta(minutes=6, seconds=8.5))
+    answer = upload(png(), form=form)
+    error = "Your latest files took too long to examine. Try again in 9 s."
+    assert answer.whole == (429, {"error": error, "code": "RATE_LIMITED"})
+    assert answer.headers["Retry-After"] == "9"
+    uploading.uploader("another")
+    assert upload(png(), form=form, secret="another").status == 200
+    clock.shift(timedelta(seconds=9))
+    assert upload(png(), form=form).status == 200
+
+
+@EITHER_FORM
+def test_what_the_examination_takes_is_noted_of_refused_files_too(form: str, clock: time_machine.Traveller) -> None:
+    owner = uploading.uploader()
+    spent = []
+    for content in (GARBAGE, png(), GARBAGE):
+        upload(content, form=form)
+        turn = PreviewTurn.objects.get()
+        spent.append(turn.spent_until)
+        assert (turn.owner_id, turn.busy_until) == (owner.pk, timezone.now())
+    assert timezone.now() < spent[0] < spent[1] < spent[2] < timezone.now() + timedelta(minutes=1)
 
 
 @EITHER_FORM

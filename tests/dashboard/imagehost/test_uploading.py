@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from accounts import rate_limits
 from accounts.models import User
 from accounts.plans import MEGABYTE
-from imagehost.models import File
+from imagehost.models import File, PreviewTurn
 from imagehost.receiving import incoming
 from imagehost.storing import quotas, storage
 from tests.dashboard.imagehost.reading import HOME, messages_of
@@ -134,6 +136,18 @@ def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest
         assert send(browser, ONE, file()).status_code == 200
     browser.force_login(UserFactory())
     assert send(browser, ONE, file()).status_code == 200
+
+
+def test_a_user_whose_files_took_a_minute_of_the_processor_waits(browser: Client, user: User) -> None:
+    now = timezone.now()
+    PreviewTurn.objects.create(owner=user, busy_until=now, spent_until=now + timedelta(minutes=7))
+    [said] = messages_of(send(browser, FORM, file()))
+    assert said.startswith("shot.png: Your latest files took too long to examine. Try again in ")
+    refused = send(browser, ONE, file())
+    assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMITED")
+    assert 50 < int(refused.headers["Retry-After"]) <= 60
+    with override_settings(RATE_LIMITS_ENABLED=False):
+        assert send(browser, ONE, file()).status_code == 200
 
 
 def test_a_name_is_kept_without_directories_and_cut(browser: Client) -> None:

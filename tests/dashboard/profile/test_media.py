@@ -6,6 +6,7 @@ import itertools
 import struct
 import zlib
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from accounts import rate_limits
 from accounts.models import LinkedAccount, User
 from dashboard.profile import media
 from dashboard.profile.forms import PLACES, accepted_files
 from imagehost.examining import probing
+from imagehost.models import PreviewTurn
 from lookup.documents import document_checks
 from lookup.editing import profiles
 from lookup.editing.uploads import MIB, Kind
@@ -390,6 +393,16 @@ def test_sounds_keep_their_tags_and_the_form_warns(user: User, store_directory: 
     assert b"A secre" in (store_directory / "uploads" / asset.path).read_bytes()
     assert "Its tags stay readable for everyone" in accepted_files(Kind.AUDIO)
     assert "says of itself" not in accepted_files(Kind.IMAGE)
+
+
+@pytest.mark.embedded
+@pytest.mark.parametrize("kind", CONTENT)
+def test_what_the_examinations_take_is_paid_off_by_waiting(user: User, kind: Kind) -> None:
+    assert "another type" in refused(user, kind, b"no picture")
+    turn = PreviewTurn.objects.get()
+    assert (turn.owner_id, turn.spent_until > timezone.now()) == (user.pk, True)
+    PreviewTurn.objects.update(spent_until=timezone.now() + timedelta(minutes=7))
+    assert refused(user, kind, CONTENT[kind]).startswith("Your latest files took too long to examine. Try again in ")
 
 
 @pytest.mark.embedded
