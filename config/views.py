@@ -51,6 +51,7 @@ EXAMPLES = (
 )
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show the landing page. Its example profiles are links where the demo has them."""
     examples = [
@@ -81,6 +82,10 @@ def _openapi_document() -> bytes:
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _failure(request, 400, "errors.badRequest", "400.html")
+
+
+def header_too_long(request: HttpRequest) -> HttpResponse:
+    return _failure(request, 431, "errors.headerTooLong", "400.html", {"is_header": True})
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -21,7 +21,7 @@ from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
 from config import data_stores, serve
-from config.web import web_worker
+from config.web import request_headers, web_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 serve.check_worker()
@@ -40,7 +40,6 @@ PRESENCE, EVENTS = "/api/lookup/presence/", "/events"
 NOT_FOUND = "/api"
 STATIC_FILES = "whitenoise.middleware.WhiteNoiseMiddleware"
 SCHEME = urlsplit(settings.BASE_URL).scheme
-_OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect"}
 
 
 class Application(ASGIHandler):
@@ -60,8 +59,7 @@ class Application(ASGIHandler):
         if scope["type"] == "lifespan":
             await self._answer_lifespan(receive, send)
         elif scope["type"] == "http":
-            # No headers of a body, and none with an underscore: Django reads `X_A` as `X-A`.
-            headers = [each for each in scope["headers"] if b"_" not in each[0] and each[0].lower() not in _OF_BODIES]
+            headers = request_headers.without_body(scope["headers"])
             path = scope["path"]
             is_served = path.startswith(SERVED) or is_stream(path)
             cleaned = {**scope, "scheme": SCHEME, "path": path if is_served else NOT_FOUND, "headers": headers}

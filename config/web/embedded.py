@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from config.web import asgi, lane, request_body, web_worker, wsgi
+from config.web import asgi, lane, request_body, request_headers, web_worker, wsgi
 from config.web.asgi import Message, Receive, Scope, Send
 from config.web.lane import BusyRequest
 from config.web.received_body import CutOff, Pace, ReceivedBody, TooSlow
@@ -202,6 +202,7 @@ def _environ(scope: Scope) -> dict[str, Any]:
             if variable in environ:
                 text = f"{environ[variable]}{'; ' if variable == 'HTTP_COOKIE' else ','}{text}"
             environ[variable] = text
+    request_headers.clean(environ)
     return environ
 
 

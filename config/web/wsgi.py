@@ -14,7 +14,7 @@ from django.urls import get_resolver
 
 from config import data_stores
 from config.serve import check_worker
-from config.web import request_body, web_worker
+from config.web import request_body, request_headers, web_worker
 from config.web.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -42,13 +42,10 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
 def serve(environ: dict[str, Any], start_response: Any, django: WSGIApplication | None = None) -> Iterable[bytes]:
     """Answer by the lane (`config.web.lane`), or else by `django`, which tests replace. The scheme is that of BASE_URL.
 
-    A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
-    Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),
-    which name one, too. A large body takes a place (`config.web.request_body`).
+    A large body takes a place (`config.web.request_body`).
     """
     environ["wsgi.url_scheme"] = SCHEME
-    if "CONTENT_TYPE" in environ:
-        environ["CONTENT_TYPE"] = _without_charset(environ["CONTENT_TYPE"])
+    request_headers.clean(environ)
     if not _may_wait_for_body(environ):
         return _answer(environ, start_response, django or django_application)
     with request_body.place(environ):
@@ -65,14 +62,6 @@ def _answer(environ: dict[str, Any], start_response: Any, django: WSGIApplicatio
 
 
 _STATUS_LINES = {int(status): f"{status:d} {phrase}" for status, phrase in responses.items()}
-
-
-def _without_charset(content_type: str) -> str:
-    if "charset" not in content_type.lower() and "*" not in content_type:
-        return content_type
-    return ";".join(
-        part for part in content_type.split(";") if "charset" not in part.lower() and "*" not in part.partition("=")[0]
-    )
 
 
 def _may_wait_for_body(environ: dict[str, Any]) -> bool:
