@@ -25,6 +25,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from accounts.plans import LARGEST_FILE, MEGABYTE
 from config import jobs
@@ -57,12 +58,14 @@ class Part(NamedTuple):
 
 
 @never_cache
+@require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """200 as long as the process answers. Reads nothing."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
+@require_safe
 def host(request: HttpRequest) -> HttpResponse:
     """Answer 200 once this process can serve requests, else 503.
 
@@ -79,6 +82,7 @@ def host(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """200, or 503 with the state of each part and how long its check took. Takes at most a second.
 

@@ -20,6 +20,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import SignedInRequest
+from dashboard.access import form_page
 from dashboard.forms import confirm
 from dashboard.profile import content_forms, editing, forms, kinds, previews
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
@@ -57,6 +58,7 @@ def show(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse
     return _page(request, profile, "list", kind.title, has_frames=True, kind=kind, **context, undo=undo)
 
 
+@form_page
 @of_list
 def add(request: SignedInRequest, profile: Profile, kind: Kind, type: str = "") -> HttpResponse:
     """Show and save the form of a new row; `type`: of a section."""
@@ -72,6 +74,7 @@ def _new_row(kind: Kind, type_: str) -> Any:
     return Section(type=type_)
 
 
+@form_page
 @of_list
 def edit(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
     return _edit_row(request, profile, kind, kind.content.row_of(profile.pk, pk))
@@ -113,6 +116,7 @@ def read_address(request: SignedInRequest, profile: Profile, kind: Kind) -> Http
     return JsonResponse(content_forms.read_address(request.POST.get("url", ""), is_text=is_text))
 
 
+@form_page
 @of_list
 def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
     """Delete a row; 404 for badges that staff gave, which the user can only switch off."""
@@ -208,6 +212,7 @@ def choose_type(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpR
     return _page(request, profile, "section_types", "New section", kind=kind, types=types)
 
 
+@form_page
 @of_list
 def entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
     """Show the entries of the section. `?q=…` searches the catalogue; a POST adds a custom skill. At most 4 queries
@@ -268,6 +273,7 @@ def show_aliases(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _page(request, profile, "aliases", "Aliases", aliases=held, most=aliases.MAX_ALIASES)
 
 
+@form_page
 @editing.of_main_profile
 def add_alias(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = AliasAddForm(request.POST or None)
@@ -283,6 +289,7 @@ def add_alias(request: SignedInRequest, profile: Profile) -> HttpResponse:
     return _page(request, profile, "alias", "New alias", form=form)
 
 
+@form_page
 @editing.of_main_profile
 def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpResponse:
     """Change an alias, after a confirmation page where that deletes a profile."""
@@ -302,6 +309,7 @@ def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpR
     return _page(request, profile, "alias", f"Alias {alias.name.name}", form=form, alias=alias)
 
 
+@form_page
 @editing.of_main_profile
 def remove_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpResponse:
     alias = _alias_of(request, name)
