@@ -26,7 +26,8 @@ from infrastructure.requests.request_context import Answer, Caller, Prefetch
 from lookup.documents import resolve
 from lookup.documents.resolve import Parts
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import svg_card
+from lookup.page import context, svg_card
+from lookup.page.context import Elsewhere
 from lookup.views import cards
 from presence import openapi
 from presence.answer import card, members, picture
@@ -271,11 +272,14 @@ def show_picture(request: HttpRequest, name: str) -> HttpResponse:
 
     404 for a name without a profile, and for a profile without presence, alike.
     """
-    now = timezone.now()
+    now, look = timezone.now(), svg_card.look_of(request.GET.dict())
     try:
-        user = resolve.answer("username", name, Parts(("profile",), is_alias_profile=True), now)
+        user = resolve.answer("username", name, Parts(("profile",), has_counters=True, is_alias_profile=True), now)
     except (UserNotFound, ProfilePrivate):
         return cards.missing()
+    place = context.place_of(user, name)
+    if isinstance(place, Elsewhere):
+        return cards.elsewhere("presence_picture", place, look)
     profile = json.loads(user.texts["profile"])
     chat_id, chosen = user.account["chatId"], profile["settings"]
     shown_name = profile["displayName"] or user.account["name"] or user.account["username"]
@@ -285,7 +289,7 @@ def show_picture(request: HttpRequest, name: str) -> HttpResponse:
         found = card.unknown(shown_name)
     if found is None:
         return cards.missing()
-    return cards.picture(request, picture.draw(found, chosen, svg_card.look_of(request.GET.dict()), now))
+    return cards.picture(request, picture.draw(found, chosen, look, now))
 
 
 def _card_response(html: str, *, status: int = 200) -> HttpResponse:

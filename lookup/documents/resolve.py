@@ -123,7 +123,7 @@ _TEXTS = ", ".join(
 _MAIN = "LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main"
 _OF_ALIAS = """LEFT JOIN lookup_alias a ON a.name_id = n.key
     LEFT JOIN lookup_profiledocument d ON d.user_id = u.id
-    AND CASE WHEN a.profile_id IS NULL THEN d.is_main ELSE d.profile_id = a.profile_id END"""
+    AND CASE WHEN a.redirects OR a.profile_id IS NULL THEN d.is_main ELSE d.profile_id = a.profile_id END"""
 _OF_USER = "JOIN lookup_userdocument f ON f.user_id = u.id"
 _FEEDBACK = FeedbackSerializer()
 _KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
@@ -131,8 +131,8 @@ _KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
 
 class Parts(NamedTuple):
     """The parts that a lookup asks for. `texts`: includes of the document. `has_comments`: with the counters.
-    `is_alias_profile`: for an alias with a profile of its own, that profile's document. `is_earlier`: the earlier form
-    with the counters only. `has_own_links`: which links the owner marks, which no lookup answers."""
+    `is_alias_profile`: for an alias that shows a profile of its own, that profile's document. `is_earlier`: the earlier
+    form with the counters only. `has_own_links`: which links the owner marks, which no lookup answers."""
 
     texts: tuple[str, ...] = ()
     has_counters: bool = False

@@ -310,14 +310,19 @@ def find(name: str, now: datetime, *, number: int | None = 1) -> ProfilePage | E
     """The page that `name` shows. `number`: of the page of comments; None: without them. 1 query, 2 with comments.
     Raises UserNotFound, ProfilePrivate."""
     user = resolve.answer("username", name, _WHOLE, now)
-    shown_name: str = user.account["username"]
+    shown = place_of(user, name)
+    return shown if isinstance(shown, Elsewhere) else _page(user, shown, number)
+
+
+def place_of(user: UserRow, name: str) -> Elsewhere | str:
+    """Return where the page of `name` leads, or the name that it shows. `user`: read with counters, by `name`."""
+    username: str = user.account["username"]
     alias = next((one for one in json.loads(user.aliases) if one["name"].upper() == name.upper()), None)
-    if alias is not None and shown_name.upper() != name.upper():
-        if alias["redirect"]:
-            return Elsewhere(shown_name)
-        if alias["profileId"] is not None:
-            shown_name = alias["name"]
-    return _page(user, shown_name, number)
+    if alias is None or username.upper() == name.upper():
+        return username
+    if alias["redirect"]:
+        return Elsewhere(username)
+    return username if alias["profileId"] is None else str(alias["name"])
 
 
 def preview(profile: Profile, now: datetime, *, row: Model | None = None) -> ProfilePage:

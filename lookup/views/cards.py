@@ -32,9 +32,14 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     except (UserNotFound, ProfilePrivate):
         return missing()
     if isinstance(page, Elsewhere):
-        path = reverse("profile_card", args=[page.username])
-        return _public(HttpResponseRedirect(f"{path}?{look.query}" if look.query else path))
+        return elsewhere("profile_card", page, look)
     return picture(request, profile_card.draw(page, look))
+
+
+def elsewhere(url_name: str, place: Elsewhere, look: svg_card.Look) -> HttpResponse:
+    """Return the redirect from the card of an alias to that of the username."""
+    path = reverse(url_name, args=[place.username])
+    return _public(HttpResponseRedirect(f"{path}?{look.query}" if look.query else path))
 
 
 def picture(request: HttpRequest, svg: bytes) -> HttpResponse:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
+from lookup.editing import aliases
 from lookup.page import svg_card
 from presence.store.store import PresenceStore
 from tests.factories.accounts import UserFactory
@@ -89,6 +90,19 @@ def test_an_owner_hides_the_parts(store: PresenceStore) -> None:
     linked(status=False)
     say(store, presence=ONLINE)
     assert lines() == [NAME, "Listening to Spotify", "Slow Train North", "Velvet Ferry"]
+
+
+def test_an_alias_that_redirects_shows_nothing_of_a_profile_of_its_own(store: PresenceStore) -> None:
+    """It may have had a page before: what that profile shows is not what the page shows where the alias leads."""
+    ada = linked()
+    say(store, presence=ONLINE)
+    aliases.add(user=ada, name="Old", redirects=True, has_own_profile=True, by=ada)
+    response = ask("?size=small&theme=dark", name="old")
+    assert (response.status_code, response.headers["Location"]) == (302, "/ada/presence.svg?theme=dark&size=small")
+    change(ada, settings={"presenceSettings": {"enabled": False}})
+    for name in ("ada", "old"):
+        assert Client().get(f"/{name}/presence.svg", follow=True).status_code == 404
+        assert Client().get(f"/presence/card/{name}").status_code == 204
 
 
 def test_it_takes_one_query_and_no_cookie_and_an_unchanged_one_is_304(store: PresenceStore) -> None:
