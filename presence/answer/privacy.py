@@ -1,7 +1,8 @@
 """Private presence: that of chat accounts linked to a user with public API access turned off.
 
 The gateway worker reads it from the database every few seconds and writes it into the records, so a lookup asks no
-database; a note in the store counts until the record is written.
+database; a note in the store hides a presence until the record is written. A record hides it whatever a note says,
+which may be an earlier one: two changes at once can be noted in the other order, and a note can fail.
 """
 
 from __future__ import annotations

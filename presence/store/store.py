@@ -161,7 +161,7 @@ class PresenceStore:
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
 
     def keep_privacy(self, chat_id: int, *, is_private: bool) -> None:
-        """Note a change of privacy, which counts before the record for 10 min."""
+        """Note a change of privacy for 10 min. A record that says "private" outranks a note that says "public"."""
         self._set(f"privacy:{chat_id}", int(is_private), PRIVACY_LIFETIME)
 
     def stats(self) -> Json | None:
@@ -359,14 +359,17 @@ def _snapshot(chat_id: int, found: Mapping[str, Any], generation: int, alive_at:
     record = Record.from_text(found.get(f"m:{chat_id}", ""))
     record = record if record is not None and record.generation >= generation else None
     miss, privacy = found.get(f"miss:{chat_id}"), found.get(f"privacy:{chat_id}")
-    is_private = record.is_private if record is not None else miss == "private"
+    if record is not None:
+        is_private = record.is_private or privacy == 1
+    else:
+        is_private = privacy == 1 if isinstance(privacy, int) else miss == "private"
     return Snapshot(
         alive_at=alive_at,
         record=record,
         banner=Banner.from_text(found.get(f"banner:{chat_id}")),
         profile=Profile.from_text(found.get(f"profile:{chat_id}")),
         miss=miss if isinstance(miss, str) and miss in MISS_LIFETIMES else "",
-        is_private=privacy == 1 if isinstance(privacy, int) else is_private,
+        is_private=is_private,
     )
 
 

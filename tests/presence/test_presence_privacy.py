@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.conf import settings as configured
@@ -66,13 +67,16 @@ def test_a_switch_counts_at_once_and_asks_no_database(
     assert [name for name in names if "linkedaccount" in name or "accounts_user" in name] == []
 
 
-def test_the_record_says_so_however_long_ago_the_switch_was(user: User, store: PresenceStore) -> None:
+def test_the_record_hides_it_whatever_was_noted_and_shows_it_again(user: User, store: PresenceStore) -> None:
+    """A note of before stands where that of the last switch failed, or where two came in the other order."""
     at = timezone.now().timestamp()
     private = Record(PLAIN, ONLINE, 1, at, None, is_private=True)
     store_contents.write(store, {ADA: private.to_text()}, ())
     assert lookups.get(ADA).whole == PRIVATE
     by_page(user, is_public=False)
-    by_page(user, is_public=True)  # the worker has not read it yet
+    by_page(user, is_public=True)
+    assert lookups.get(ADA).whole == PRIVATE  # the worker has not read it yet
+    store_contents.write(store, {ADA: replace(private, is_private=False).to_text()}, ())
     assert lookups.get(ADA).status == 200
 
 
