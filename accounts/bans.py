@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, hooks, users
+from accounts import audit, deletions, hooks, users
 from accounts.api_keys import records
 from accounts.models import User
 
@@ -35,7 +35,10 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
 
 @transaction.atomic
 def lift(*, user: User, by: User | None, reason: str) -> User:
-    """Let the user sign in again, and call the receivers of `ban_lifted`. Tokens and sessions stay ended."""
+    """Let the user sign in again, and call the receivers of `ban_lifted`. Tokens and sessions stay ended.
+
+    A deletion that the user has asked for is postponed, so that there is time to stop it.
+    """
     users.check_authority(user=user, by=by)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_banned:
@@ -45,5 +48,7 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
     hooks.call("ban_lifted", user)
-    audit.record("user:ban_lifted", by=by, on=user, reason=reason)
+    due_at = deletions.postpone(user)
+    data = {"deletion_due_at": due_at.isoformat()} if due_at else {}
+    audit.record("user:ban_lifted", by=by, on=user, reason=reason, **data)
     return user

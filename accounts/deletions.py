@@ -47,6 +47,14 @@ def stop(*, user: User, by: User | None) -> bool:
     return bool(deleted)
 
 
+def postpone(user: User) -> datetime | None:
+    """Put a waiting deletion off for GRACE from now, where it is due sooner, and return its day; None: it stays as it
+    is. 1 query. `bans.lift`, which has locked the user, calls it: a banned person could not stop the deletion."""
+    due_at = timezone.now() + GRACE
+    moved = AccountDeletion.objects.filter(user=user, due_at__lt=due_at).update(due_at=due_at)
+    return due_at if moved else None
+
+
 def due(now: datetime) -> list[str]:
     """Return the ids of users whose accounts are to be deleted now, without banned people and staff. 1 query."""
     rows = AccountDeletion.objects.filter(due_at__lte=now, user__is_active=True, user__is_staff=False)

@@ -190,7 +190,7 @@ def people(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
     """Show a person. At most 9 queries plus the session's."""
-    found = get_object_or_404(User, pk=pk)
+    found = get_object_or_404(User.objects.select_related("deletion"), pk=pk)
     staff, has_authority = request.user, acting.has_authority(request, found)
     context = {
         "record": queries.of_person(found, timezone.now()),

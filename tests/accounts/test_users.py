@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 import time_machine
 from django.db import transaction
+from django.utils import timezone
 
-from accounts import deletions
-from accounts.models import User
+from accounts import bans, deletions
+from accounts.models import AccountDeletion, AuditEvent, User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from tests.accounts.clock import NOON
 from tests.factories.accounts import UserFactory
@@ -105,3 +106,33 @@ def test_accounts_of_banned_users_and_of_staff_stay(columns: dict[str, bool]) ->
     User.objects.update(**columns)
     assert (deletions.due(END), deletions.carry_out(user.pk, now=END)) == ([], False)
     assert User.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("banned_for", [timedelta(days=1), timedelta(days=30)])
+def test_who_is_no_longer_banned_has_7_days_to_stop_the_deletion_of_the_account(banned_for: timedelta) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        user = UserFactory()
+        deletions.ask(user=user, by=user)
+        bans.ban(user=user, by=None, reason="Spam")
+        clock.shift(banned_for)
+        for _ in range(2):
+            bans.lift(user=user, by=None, reason="Sorry")
+        deletion, end = AccountDeletion.objects.get(), END + banned_for
+        assert (deletion.asked_at, deletion.due_at) == (NOON, end)
+        assert AuditEvent.objects.get(verb="user:ban_lifted").data == {"deletion_due_at": end.isoformat()}
+        early = end - timedelta.resolution
+        assert (deletions.due(early), deletions.carry_out(user.pk, now=early)) == ([], False)
+        assert deletions.stop(user=user, by=user)
+
+
+@pytest.mark.django_db
+def test_the_end_of_a_ban_leaves_a_deletion_that_is_due_later_and_makes_none() -> None:
+    user, other = UserFactory(), UserFactory()
+    late = timezone.now() + timedelta(days=8)
+    AccountDeletion.objects.create(user=user, asked_at=NOON, due_at=late)
+    for person in (user, other):
+        bans.ban(user=person, by=None, reason="Spam")
+        bans.lift(user=person, by=None, reason="Sorry")
+    assert AccountDeletion.objects.get().due_at == late
+    assert [event.data for event in AuditEvent.objects.filter(verb="user:ban_lifted")] == [{}, {}]

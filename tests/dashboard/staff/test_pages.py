@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import User
+from accounts.models import AccountDeletion, User
 from tests.admin.test_pages import access_token, refresh_token
 from tests.dashboard.staff.pages import APPS, PEOPLE, QUEUE, app_page, cost_of, person_page
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
@@ -90,6 +91,17 @@ def test_a_person_is_shown_with_everything_staff_need(staff: Browser) -> None:
         assert words in text, words
     assert f"/dashboard/staff/requests/{waiting.pk}/grant/" in staff.response.content.decode()
     assert problems_of(staff.response) == []
+
+
+def test_the_page_of_a_person_says_when_the_account_will_be_deleted(staff: Browser) -> None:
+    ada, ben = UserFactory(), UserFactory(is_active=False, banned_at=timezone.now())
+    day = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    for person in (ada, ben):
+        AccountDeletion.objects.create(user=person, asked_at=day - timedelta(days=7), due_at=day)
+    for person, words in ((ada, ""), (ben, ", but not while banned")):
+        staff.open(person_page(person))
+        assert facts(staff)["To be deleted"] == f"1 March 2026, 12:00 UTC{words}"
+    assert "To be deleted" not in facts(staff.open(person_page(UserFactory())))
 
 
 def test_what_happened_is_shown_with_its_reason(staff: Browser, superuser: User) -> None:
