@@ -85,6 +85,14 @@ def lock(user_id: str) -> bool:
     return bool(User.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"))
 
 
+def lock_active(user: User) -> User:
+    """Return the user as they are now, locked as by `lock`. ValidationError: banned or deleted. 1 query."""
+    found = User.objects.select_for_update(no_key=True).filter(pk=user.pk, is_active=True).first()
+    if found is None:
+        raise ValidationError("This account is banned or deleted.")
+    return found
+
+
 @transaction.atomic
 def create(
     *,

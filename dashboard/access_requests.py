@@ -31,7 +31,7 @@ _GONE = "This request no longer exists: its account was deleted."
 @transaction.atomic
 def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
     """Request a locked scope for the user's apps. Raises ValidationError, by argument."""
-    user = _locked_user(user)
+    user = users.lock_active(user)
     if scope not in LOCKED_SCOPES:
         raise ValidationError({"scope": f"{scope} is not a locked scope."})
     if scope in user.unlocked_scopes:
@@ -42,7 +42,7 @@ def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
 @transaction.atomic
 def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
     """Request another permission for the key. Raises ValidationError, by argument."""
-    user = _locked_user(key.owner)
+    user = users.lock_active(key.owner)
     key = keys.locked(key)
     if permission not in BY_REQUEST:
         raise ValidationError({"permission": f"{permission} is not a permission that staff grant."})
@@ -128,13 +128,6 @@ def _locked(request: AccessRequest) -> AccessRequest:
         raise ValidationError(_GONE)
     if not found.is_pending:
         raise ValidationError(_DECIDED)
-    return found
-
-
-def _locked_user(user: User) -> User:
-    found = User.objects.select_for_update(no_key=True).filter(pk=user.pk, is_active=True).first()
-    if found is None:
-        raise ValidationError("This account is banned or deleted.")
     return found
 
 

@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import User
 from infrastructure.hashing import digest, new_secret
 from oidc_provider.applications import roles, teams, transfers
@@ -90,7 +90,7 @@ def accept(*, invitation: Invitation, by: User) -> TeamMember | Application:
     """
     if invitation.team is None:
         return transfers.take_over(invitation=invitation, by=by)
-    person = teams.lock_person(by)
+    person = users.lock_active(by)
     team = roles.lock_teams([invitation.team]).get(invitation.team.pk)
     invitation = transfers.lock_invitation(invitation)
     if team is None or roles.role_in(invitation.invited_by, team) != Role.OWNER:

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F
 
-from accounts import audit, notifications
+from accounts import audit, notifications, users
 from accounts.models import User
 from oidc_provider.applications import application_rules, applications, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES
@@ -30,7 +30,7 @@ TOO_MANY_TEAMS = f"A person can be in at most {MAX_TEAMS} teams."
 @transaction.atomic
 def create(*, name: str, by: User) -> Team:
     """Create a team whose owner is `by`. ValidationError by argument: a bad name; by has MAX_TEAMS, or is banned."""
-    by = lock_person(by)
+    by = users.lock_active(by)
     check_room_of(by)
     _check_name(name, by, None)
     team = Team.objects.create(name=name)
@@ -120,14 +120,6 @@ def add(team: Team, user: User, role: Role, by: User) -> TeamMember:
     member = TeamMember.objects.create(team=team, user=user, role=role)
     _record_of(member, "member_joined", by, role=role.label)
     return member
-
-
-def lock_person(user: User) -> User:
-    """Return the person as they are now, locked. ValidationError: banned or deleted."""
-    found = User.objects.select_for_update(no_key=True).filter(pk=user.pk, is_active=True).first()
-    if found is None:
-        raise ValidationError("This account is banned or deleted.")
-    return found
 
 
 def check_room_of(user: User) -> None:

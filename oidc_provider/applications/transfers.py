@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import User
 from oidc_provider import revocation
 from oidc_provider.applications import application_rules, applications, roles, teams
@@ -77,7 +77,7 @@ def take_over(*, invitation: Invitation, by: User) -> Application:
     """Accept an invitation to take an app over (`invitations.accept`)."""
     if invitation.application is None:
         raise ValueError("This invitation is to a team.")
-    person = teams.lock_person(by)
+    person = users.lock_active(by)
     application = hold_live(invitation.application, taker=by)
     invitation = lock_invitation(invitation)
     if roles.role_of(invitation.invited_by, application) != Role.OWNER:
