@@ -7,10 +7,11 @@ from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from allauth.account.decorators import reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -28,6 +29,7 @@ from oidc_provider.models import Application, Role, Team, TeamMember
 P = ParamSpec("P")
 form_page = require_http_methods(["GET", "HEAD", "POST"])
 Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
+Download = Callable[Concatenate[SignedInRequest, P], HttpResponse]
 Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
@@ -54,6 +56,25 @@ def recently_signed_in(view: Page[P]) -> Guarded[P]:
     asked = reauthentication_required(view)
     guarded: Guarded[P] = never_cache(login_required(asked))
     return guarded
+
+
+def recently_signed_in_at(page: str) -> Callable[[Download[P]], Download[P]]:
+    """Return a view behind login that needs a login or reauthentication as `recently_signed_in`. After that the user is
+    at `page`: behind a download that answers the kept POST, the browser would still show the form for the password."""
+
+    def decorate(view: Download[P]) -> Download[P]:
+        asked: Download[P] = reauthentication_required(view)
+
+        def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            try:
+                return asked(request, *args, **kwargs)
+            except ReauthenticationRequired:
+                query = urlencode({REDIRECT_FIELD_NAME: reverse(page)})
+                return redirect(f"{reverse('account_reauthenticate')}?{query}")
+
+        return checked
+
+    return decorate
 
 
 def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:

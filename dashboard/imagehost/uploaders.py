@@ -16,7 +16,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from accounts import users
+from accounts import notifications, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 
@@ -50,7 +50,7 @@ def upload_url() -> str:
 
 @transaction.atomic
 def make(*, owner: User, kind: str, now: datetime) -> Written:
-    """Issue a key and write a configuration of this kind with it.
+    """Issue a key, write a configuration of this kind with it, and notify the owner.
 
     KeyError: unknown kind. ValidationError: it made MAX_A_DAY keys for the owner within a day.
     """
@@ -62,6 +62,12 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
         )
     name = f"{uploader.title} {now:%Y-%m-%d}"
     issued = keys.issue(owner=owner, permissions=_ONLY_UPLOAD, name=name, by=owner)
+    notifications.send_after_commit(
+        to=owner,
+        subject="A new API key was created",
+        template="dashboard/letters/key_made.txt",
+        context={"key": issued.key},
+    )
     return Written(uploader, uploader.write(issued.secret))
 
 

@@ -314,6 +314,7 @@ def uploader_list(request: SignedInRequest) -> HttpResponse:
 
 
 @act("imagehost_uploaders")
+@access.recently_signed_in_at("imagehost_uploaders")
 def download(request: SignedInRequest, kind: str) -> HttpResponse:
     """Send a set-up with a fresh key: a file, or a page that shows it once."""
     if kind not in uploaders.ALL:

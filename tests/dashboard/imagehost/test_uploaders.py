@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 import time_machine
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from django.contrib.messages import get_messages
+from django.core.mail import EmailMessage
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -16,8 +19,8 @@ from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, Permission, User
 from tests.dashboard.imagehost.reading import HOME
 from tests.dashboard.imagehost.reading import text_of as shown_on
-from tests.dashboard.imagehost.uploader_setups import PAGE, get, key_in, text_of
-from tests.factories.accounts import ApiKeyFactory
+from tests.dashboard.imagehost.uploader_setups import PAGE, confirm, get, key_in, text_of
+from tests.factories.accounts import PASSWORD, ApiKeyFactory
 from tests.lookup import statements
 from tests.pages.markup import page_of, problems_of
 from tests.support.threads import together
@@ -82,6 +85,7 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
         for number in range(20):
             get(browser, KINDS[number % 4])
             clock.shift(timedelta(minutes=1))
+        confirm(browser)
         refused = browser.post(f"{PAGE}sharex/")
         assert (refused.status_code, refused["Location"]) == (302, PAGE)
         assert [str(message) for message in get_messages(refused.wsgi_request)] == [
@@ -89,6 +93,7 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
         ]
         assert ApiKey.objects.filter(owner=user).count() == 22
         clock.move_to(NOW + timedelta(days=1, seconds=-1))
+        confirm(browser)
         assert browser.post(f"{PAGE}sharex/").status_code == 302
         clock.move_to(NOW + timedelta(days=1))
         get(browser, "sharex")
@@ -103,6 +108,7 @@ def test_keys_made_at_once_are_counted_one_by_one(user: User) -> None:
     def act(_: int) -> int:
         browser = Client()
         browser.force_login(user)
+        confirm(browser)
         return browser.post(f"{PAGE}sharex/").status_code
 
     assert sorted(together(4, act)) == [200, 200, 302, 302]
@@ -156,7 +162,7 @@ def test_the_page_of_a_new_user_says_what_to_do(browser: Client) -> None:
 
 def test_keys_that_were_made_here_are_listed_with_their_last_use(browser: Client, user: User) -> None:
     for kind in KINDS:
-        browser.post(f"{PAGE}{kind}/")
+        get(browser, kind)
     used = ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD, last_used_at=timezone.now())
     ApiKeyFactory(owner=user, name="curl 2026-01-03", permissions=ONLY_UPLOAD, revoked_at=timezone.now())
     ApiKeyFactory(owner=user, name="My own", permissions=ONLY_UPLOAD)
@@ -190,7 +196,29 @@ def test_a_login_in_between_leads_back_to_a_page(browser: Client) -> None:
     assert not ApiKey.objects.exists()
 
 
+def test_an_older_login_is_confirmed_first_and_leads_back_to_the_page(browser: Client, user: User) -> None:
+    confirm(browser, age=REAUTHENTICATION_TIMEOUT)
+    asked = browser.post(f"{PAGE}sharex/")
+    assert asked["Location"] == f"/accounts/reauthenticate/?{urlencode({'next': PAGE})}"
+    assert not ApiKey.objects.exists()
+    assert browser.post(asked["Location"], {"password": PASSWORD})["Location"] == PAGE
+    assert not ApiKey.objects.exists()
+    assert browser.post(f"{PAGE}sharex/").status_code == 200
+    assert ApiKey.objects.filter(owner=user).count() == 1
+
+
+def test_a_key_that_is_made_here_is_announced_by_mail(
+    browser: Client, user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type
+        get(browser, "curl")
+    key, (letter,) = user.api_keys.get(), mailoutbox
+    assert (letter.to, "A new API key was created" in letter.subject) == ([user.email], True)
+    assert f"{key} ({key.prefix})" in letter.body
+
+
 def test_what_there_is_not_is_not_found(browser: Client) -> None:
+    confirm(browser)
     assert browser.post(f"{PAGE}nothing/").status_code == 404
     assert browser.get(f"{HOME}rules/x/edit/").status_code == 404
 
