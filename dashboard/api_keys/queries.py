@@ -190,17 +190,20 @@ def may_be_asked_for(rows: Iterable[PermissionRow]) -> list[str]:
 
 
 class Limits(NamedTuple):
-    """Requests a minute."""
+    """Requests a minute. `premium`: with a key whose owner has premium."""
 
     key: int
+    premium: int
     address: int
     is_premium: bool
 
 
 def limits_of(owner: User, now: datetime) -> Limits:
+    """Return the limits of a key of `owner`. No query."""
     is_premium = owner.is_premium(now)
-    key = rate_limits.API_PREMIUM_KEY if is_premium else rate_limits.API_KEY
-    return Limits(key.amount, rate_limits.API_ADDRESS.amount, is_premium)
+    premium = rate_limits.API_PREMIUM_KEY.amount
+    key = premium if is_premium else rate_limits.API_KEY.amount
+    return Limits(key, premium, rate_limits.API_ADDRESS.amount, is_premium)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts import rate_limits
 from accounts.api_keys import keys
 from accounts.models import ApiKey, KeyDay, User
 from accounts.plans import Plan
@@ -56,6 +57,21 @@ def test_the_list_and_the_page_tell_the_state(browser: Browser, user: User) -> N
         browser.open(path)
         assert browser.page.xpath("//main//span[contains(@class, 'badge')]")[0].text_content() == "Disabled"
         assert problems_of(browser.response) == []
+
+
+def test_an_expired_key_says_what_else_keeps_it_from_working(browser: Browser, user: User) -> None:
+    key = ApiKeyFactory(owner=user, expires_at=timezone.now() - DAY)
+    later, enable = "Set a later expiry date to use it again.", "Then enable it."
+    by_staff = "Staff have disabled it, too, and only they can enable it."
+
+    def said() -> list[bool]:
+        return [words in browser.open(page_of(key)).text for words in (later, enable, by_staff)]
+
+    assert said() == [True, False, False]
+    keys.disable(key=key, by=user)
+    assert said() == [True, True, False]
+    keys.disable(key=key, by=StaffFactory(is_superuser=True))
+    assert said() == [True, False, True]
 
 
 def test_a_replaced_key_says_by_which(browser: Browser, user: User) -> None:
@@ -107,11 +123,12 @@ def test_requests_of_30_days_are_shown_in_numbers_and_as_a_picture(browser: Brow
     assert len(page.xpath("//table")[0].xpath(".//tbody/tr")) == 30
 
 
-def test_limits_follow_the_plan(browser: Browser, user: User) -> None:
+def test_limits_follow_the_plan(browser: Browser, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limits.API_PREMIUM_KEY, "amount", 90)
     key = ApiKeyFactory(owner=user)
-    assert "30 requests a minute with this key (60 with Premium)" in browser.open(page_of(key)).text
+    assert "30 requests a minute with this key (90 with Premium)" in browser.open(page_of(key)).text
     User.objects.filter(pk=user.pk).update(plan=Plan.PREMIUM)
-    assert "60 requests a minute with this key, with your plan" in browser.open(page_of(key)).text
+    assert "90 requests a minute with this key, with your plan" in browser.open(page_of(key)).text
     assert "60 a minute from one address" in browser.text
 
 
