@@ -160,7 +160,9 @@ def add_secret(request: SignedInRequest, application: Application) -> HttpRespon
         "An app has two secrets at most. A reset ends both.",
     ]
     title = f"Add a second secret to {application.name}?"
-    return _confirm(request, application, title, effects, "Add a secret", form=form, is_harmless=True)
+    return _confirm(
+        request, application, title, effects, "Add a secret", back="application", form=form, is_harmless=True
+    )
 
 
 @access.recently_signed_in
@@ -309,9 +311,17 @@ def delete(request: SignedInRequest, application: Application) -> HttpResponse:
 
 
 def _confirm(
-    request: SignedInRequest, application: Application, title: str, effects: list[str], button: str, **more: object
+    request: SignedInRequest,
+    application: Application,
+    title: str,
+    effects: list[str],
+    button: str,
+    *,
+    back: str = "application_settings",
+    **more: object,
 ) -> HttpResponse:
-    back_url = reverse("application_settings", args=[application.client_id])
+    """Return the page that asks before the operation, as `confirm`. `back`: the page of the app that has the button."""
+    back_url = reverse(back, args=[application.client_id])
     template = "dashboard/client_apps/confirm.html"
     return confirm(
         request, title, effects, button, back_url=back_url, template=template, application=application, **more
@@ -349,9 +359,8 @@ def create_staging(request: SignedInRequest, application: Application) -> HttpRe
         f"Its first redirect URL is {staging.FIRST_REDIRECT_URL}, at any port. The consent screen says that it is a "
         "staging app.",
     ]
-    return _confirm(
-        request, application, f"Create a staging app of {application.name}?", effects, "Create it", is_harmless=True
-    )
+    title = f"Create a staging app of {application.name}?"
+    return _confirm(request, application, title, effects, "Create it", back="application", is_harmless=True)
 
 
 @access.signed_in

@@ -171,6 +171,7 @@ def test_a_second_secret_is_shown_once_and_works_beside_the_first(
 ) -> None:
     version = browser.open(add_page(app)).form("version").fields["version"]
     assert problems_of(browser.response) == []
+    assert browser.page.xpath("//a[text()='Cancel']/@href") == [f"/dashboard/apps/{app.client_id}/"]
     with django_capture_on_commit_callbacks(execute=True):
         browser.submit(version=version)
     app.refresh_from_db()

@@ -57,6 +57,8 @@ def test_a_staging_app_begins_as_a_copy_with_an_id_and_a_secret_of_its_own(
 ) -> None:
     applications.change_details(application=app, by=user, support_url="https://app.example/help")
     logos.change(application=app, png=png(), by=user)
+    browser.open(page_of(app, "create-staging/"))
+    assert browser.page.xpath("//a[text()='Cancel']/@href") == [page_of(app)]
     press(browser, page_of(app, "create-staging/"))
     made = Application.objects.get(staging_of=app)
     assert "The staging app of Ada's app is registered" in browser.text
