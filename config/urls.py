@@ -1,6 +1,5 @@
 """The map of URLs."""
 
-from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path, re_path
 
@@ -13,7 +12,6 @@ from lookup import urls as lookup_urls
 from presence import urls as presence_urls
 
 admin.autodiscover()
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
 
 urlpatterns = [
     path("", views.home, name="home"),
