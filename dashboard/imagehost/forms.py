@@ -263,7 +263,9 @@ class EditFolderForm(FolderForm):
         self.needs_password = not folder.is_password_enabled
         if folder.is_password_enabled:
             self.fields["password"].label = "New password"
-            self.fields["password"].help_text = "Empty: keep the password. It is stored as a hash."
+            self.fields[
+                "password"
+            ].help_text = "Empty: keep the password. After a change visitors need the new one. It is stored as a hash."
 
 
 class RuleForm(FormWithIds):

@@ -64,7 +64,7 @@ def previous_until(endpoint: WebhookEndpoint, now: datetime) -> datetime | None:
 
 
 def deliveries_of(endpoint: WebhookEndpoint, state: str = "") -> QuerySet[WebhookDelivery]:
-    """Return the newest MOST_SHOWN deliveries, newest first. `state`: a state of `states`, or empty for all."""
+    """Return the newest MOST_SHOWN deliveries, newest first. `state`: a value of `forms.STATES`, or empty for all."""
     found = WebhookDelivery.objects.filter(endpoint=endpoint)
     if state == "waiting":
         found = found.waiting()

@@ -61,12 +61,12 @@ class Request:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
-        """The request of a view that Django calls."""
+        """Return the context of a request of a view that Django calls."""
         return cls(request.META, is_secure=request.is_secure())
 
     @property
     def query(self) -> Query:
-        """The parameters of the query string. Raises SuspiciousOperation, as Django, where there are too many."""
+        """Return the parameters of the query string. Raises SuspiciousOperation where there are too many, as Django."""
         if self._query is None:
             self._query = Query(self.meta.get("QUERY_STRING", ""))
         return self._query
@@ -133,11 +133,11 @@ class Query:
         return name in self._values
 
     def single(self, name: str, default: str = "") -> str | None:
-        """The value of a parameter, `default` without one, None where it is repeated: a bad value."""
+        """Return the value of a parameter, `default` without one, None where it is repeated: a bad value."""
         return self._values.get(name, default)
 
     def names_of(self, value: str) -> tuple[str, ...]:
-        """The parameters that have this value and are not repeated."""
+        """Return the names of the parameters that have this value and are not repeated."""
         return tuple(compress(self._values, map(eq, self._values.values(), repeat(value))))
 
 

@@ -68,7 +68,7 @@ class Command(JobCommand):
 
 
 def _sentences(found: Comparison) -> list[str]:
-    """Return the operator's decisions come first: a job's record is cut to a short text."""
+    """Return the sentences, first those that need a decision: a job's record is cut to a short text."""
     lines = []
     if found.missing:
         lines.append(f"MISSING: {_named(found.missing)} of stored files.")

@@ -67,13 +67,15 @@ def choices(browser: Browser, model: Team | Application) -> list[str]:
 
 def test_the_page_lists_what_would_be_deleted(browser: Browser, user: User, app: Application, bob: User) -> None:
     held, lonely = team("Harbour", owner=user, developer=bob), team("Islet", owner=user)
-    kept = team("Quay", owner=user, owner2=bob)
-    for where in (held, lonely, kept):
+    kept, closed = team("Quay", owner=user, owner2=bob), team("Reef", owner=user, viewer=UserFactory(is_active=False))
+    for where in (held, lonely, kept, closed):
         ApplicationFactory.create(user=user, team=where, name=f"App of {where}")
     browser.open(DELETE)
     assert problems_of(browser.response) == []
-    for words in ("App Tidepool", "Team Harbour with App of Harbour", "Team Islet with App of Islet (you are its only"):
+    for words in ("App Tidepool", "Team Harbour with App of Harbour Team Islet"):
         assert words in browser.text
+    for name in ("Islet", "Reef"):
+        assert f"Team {name} with App of {name} (no other member can become its owner)" in browser.text
     assert "App of Quay" not in browser.text
     assert choices(browser, held) == ["", str(held.members.get(user=bob).pk)]
     assert choices(browser, app) == ["", str(held.pk), str(kept.pk)]

@@ -87,6 +87,19 @@ def test_staff_whose_factor_was_reset_have_no_grace_period(settings: Settings, m
     assert "once you have set up a new one" in mailoutbox[0].body
 
 
+@pytest.mark.parametrize(("has_password", "asks"), [(True, "change your password"), (False, "choose a password")])
+def test_the_letter_asks_for_another_password_or_for_a_first_one(
+    mailoutbox: list[EmailMessage], has_password: bool, asks: str
+) -> None:
+    ada = protected(UserFactory())
+    if not has_password:
+        ada.set_unusable_password()
+        ada.save()
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        actions.reset_second_factor(user=ada, by=None, reason="x")
+    assert f"If you did not ask for this, {asks} and write to us" in mailoutbox[0].body
+
+
 class TestCommand:
     def run(self, *arguments: str) -> str:
         out = io.StringIO()
