@@ -168,12 +168,14 @@ def delete_of_user(user: User) -> None:
 
 
 def _end(file: File, state: State) -> bool:
-    """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
-    rows = File.objects.filter(pk=file.pk, state=state)
-    if file.owner_id is None or not rows.update(**_deleted()):
+    """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 3 queries."""
+    # Quarantine may have moved the object since `file` was read.
+    row = File.objects.filter(pk=file.pk, state=state).select_for_update().first()
+    if row is None or row.owner_id is None:
         return False
-    quotas.release(owner_id=file.owner_id, size=file.size)
-    _remove_after_commit([file])
+    File.objects.filter(pk=row.pk).update(**_deleted())
+    quotas.release(owner_id=row.owner_id, size=row.size)
+    _remove_after_commit([row])
     return True
 
 

@@ -46,7 +46,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     restored files, and remove old incoming files.
 
     None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
-    renew a lease. Bytes are released even where the store fails. 3 queries for each upload (one less where the store
+    renew a lease. Bytes are released even where the store fails. 5 queries for each upload (two less where the store
     fails), 2 for each expired file and 1 for each owner of those of a BATCH, 1 for each deleted and each moved file,
     and up to 5 for each BATCH.
     """

@@ -75,6 +75,15 @@ def test_nothing_is_served_of_a_quarantined_file_until_it_is_lifted(delivery: st
     assert objects.all_keys() == [back.key, back.preview_key]
 
 
+@pytest.mark.parametrize("is_by_link", [False, True])
+def test_a_file_that_was_read_before_its_quarantine_leaves_no_object(is_by_link: bool) -> None:
+    file = in_public_folder()
+    away = impose(file)
+    assert objects.all_keys() == [away.key]
+    assert files.delete(file=file, by=None if is_by_link else file.owner)
+    assert (objects.all_keys(), File.objects.exists()) == ([], False)
+
+
 def test_quarantine_and_back_are_written_down_once_each() -> None:
     file, staff = FileFactory(size=7), StaffFactory()
     for _ in range(2):

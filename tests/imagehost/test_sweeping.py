@@ -202,12 +202,12 @@ class TestCosts:
         FileFactory()
         assert statements.names(sweep) == ["SELECT imagehost_file"] * 4
 
-    def test_an_upload_is_four_and_a_deletion_two(self) -> None:
+    def test_an_upload_is_five_and_a_deletion_two(self) -> None:
         count = 3
         for _ in range(count):
             pending(2 * HOUR)
         removal = ["DELETE imagehost_fileday", "DELETE imagehost_file"]
-        upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", *removal]
+        upload = ["SELECT imagehost_file", "UPDATE imagehost_file", "UPDATE imagehost_usage", *removal]
         assert _without_transactions(sweep) == [
             *["SELECT imagehost_file"] * 2, *upload * count, *["SELECT imagehost_file"] * 2
         ]  # fmt: skip
