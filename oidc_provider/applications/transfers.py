@@ -77,8 +77,8 @@ def take_over(*, invitation: Invitation, by: User) -> Application:
     """Accept an invitation to take an app over (`invitations.accept`)."""
     if invitation.application is None:
         raise ValueError("This invitation is to a team.")
+    application = hold_live(invitation.application, taker=by)  # with its owner, in the order of all locks
     person = users.lock_active(by)
-    application = hold_live(invitation.application, taker=by)
     invitation = lock_invitation(invitation)
     if roles.role_of(invitation.invited_by, application) != Role.OWNER:
         raise ValidationError(ENDED, code="ended")

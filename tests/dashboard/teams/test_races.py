@@ -81,6 +81,30 @@ def test_who_deletes_their_account_waits_for_who_changes_an_app_of_the_team(peop
     assert AccountDeletion.objects.filter(user=user).exists()
 
 
+def test_two_who_take_over_an_app_of_each_other_at_once_both_do(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each locks both people, in one order."""
+    people = [user, UserFactory.create()]
+    apps = [ApplicationFactory.create(user=person, registered_scopes=["openid"]) for person in people]
+    offers = [invite("taker@example.org", by=app.user, application=app)[0] for app in apps]
+    is_between, lock = threading.Event(), users.lock_active
+
+    def pause_after(person: User) -> User:
+        found = lock(person)
+        if not is_between.is_set():
+            is_between.set()
+            wait_for_a_blocked_statement()
+        return found
+
+    monkeypatch.setattr(users, "lock_active", pause_after)
+
+    def act(number: int) -> None:
+        assert number == 0 or is_between.wait(GIVE_UP)
+        invitations.accept(invitation=offers[1 - number], by=people[number])
+
+    together(2, act)
+    assert [Application.objects.get(pk=app.pk).user for app in apps] == people[::-1]
+
+
 def test_an_owner_whose_app_is_taken_over_meanwhile_moves_it_no_more(people: People, user: User) -> None:
     own = ApplicationFactory.create(user=user, registered_scopes=["openid"])
     invited = people.by_standing["invited"]
