@@ -75,7 +75,7 @@ def _migrate(directory: Path, engine: dict[str, str]) -> None:
 
 
 def empty() -> None:
-    """Delete the rows that a test has committed.
+    """Delete the rows that a test has committed, once what its reads of presence began in the background has ended.
 
     Django's flush takes twenty times as long: on PostgreSQL it makes new files of every table and index, and then it
     fills in the content types and permissions again.
@@ -84,6 +84,9 @@ def empty() -> None:
     """
     from django.db import OperationalError  # pytest loads this file before Django is set up
 
+    from presence.answer import refreshing
+
+    refreshing.settle()
     for attempts_left in (2, 1, 0):
         try:
             _delete_rows()
