@@ -16,7 +16,7 @@ from accounts import audit, notifications, users
 from accounts.models import User
 from oidc_provider.applications import application_rules, applications, roles
 from oidc_provider.applications.scopes import LOCKED_SCOPES
-from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
+from oidc_provider.models import STAYS, Application, Invitation, Role, Team, TeamMember
 
 MAX_TEAMS = 20  # of a person
 MAX_MEMBERS = 50  # of a team
@@ -204,7 +204,7 @@ def _remove(member: TeamMember, verb: str, by: User | None, reason: str = "") ->
 
 
 def _check_owner_stays(member: TeamMember) -> None:
-    others = TeamMember.objects.staying().filter(team=member.team, role=Role.OWNER).exclude(pk=member.pk)
+    others = TeamMember.objects.filter(STAYS, team=member.team, role=Role.OWNER).exclude(pk=member.pk)
     if member.role == Role.OWNER and not others.exists():
         raise ValidationError(LAST_OWNER, code="last_owner")
 

@@ -17,7 +17,7 @@ from accounts import audit, users
 from accounts.models import User
 from oidc_provider import revocation
 from oidc_provider.applications import application_rules, applications, roles, teams
-from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
+from oidc_provider.models import STAYS, Application, Invitation, Role, Team, TeamMember
 
 ENDED = "This invitation was answered or withdrawn, or it has expired. Ask for another one."
 _DELETED = "The owner's account was deleted."
@@ -44,12 +44,12 @@ def estate_of(user: User) -> Estate:
     """Return what is deleted with the account as things are. 2 queries; 2 more for each team with no other owner."""
     apps = list(user.applications.filter(team=None, staging_of=None).order_by("name", "pk"))
     owned = TeamMember.objects.filter(user=user, role=Role.OWNER).select_related("team").order_by("team__name", "pk")
-    others = TeamMember.objects.staying().filter(role=Role.OWNER).exclude(user=user).values("team")
+    others = TeamMember.objects.filter(STAYS, role=Role.OWNER).exclude(user=user).values("team")
     return Estate(apps, [_to_hand_over(member) for member in owned.exclude(team__in=others)])
 
 
 def _to_hand_over(member: TeamMember) -> TeamToHandOver:
-    heirs = member.team.members.staying().exclude(pk=member.pk).select_related("user")
+    heirs = member.team.members.filter(STAYS).exclude(pk=member.pk).select_related("user")
     apps = member.team.applications.filter(staging_of=None).order_by("name", "pk")
     return TeamToHandOver(member.team, list(apps), list(heirs.order_by("joined_at", "pk")))
 

@@ -20,13 +20,14 @@ from oidc_provider.models.sign_in import (
     RefreshToken,
     SigningKey,
 )
-from oidc_provider.models.teams import INVITATIONS_LAST, Invitation, Role, Team, TeamMember
+from oidc_provider.models.teams import INVITATIONS_LAST, STAYS, Invitation, Role, Team, TeamMember
 
 __all__ = [
     "COUNTS_KEPT",
     "INVITATIONS_LAST",
     "KINDS_OF_ENDPOINTS",
     "OK",
+    "STAYS",
     "AccessToken",
     "Application",
     "ApplicationLogo",

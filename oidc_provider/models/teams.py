@@ -37,10 +37,8 @@ class Team(models.Model):  # type: ignore[django-manager-missing]  # untyped mod
         return self.name
 
 
-class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
-    def staying(self) -> TeamMemberQuerySet:
-        """Return those whose account is neither banned nor waits for its deletion."""
-        return self.filter(user__is_active=True, user__deletion=None)
+STAYS = Q(user__is_active=True, user__deletion=None)
+"""Of a member whose account is neither banned nor waits for its deletion."""
 
 
 class TeamMember(models.Model):
@@ -50,8 +48,6 @@ class TeamMember(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="team_memberships")
     role = models.CharField(max_length=16, choices=Role.choices)
     joined_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = TeamMemberQuerySet.as_manager()
 
     class Meta:
         constraints = [
