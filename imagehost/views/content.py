@@ -54,7 +54,8 @@ def _answer(request: HttpRequest, file: File) -> AnyResponse:
         response.headers["X-Accel-Redirect"] = settings.ACCEL_PREFIX + quote(file.key)
         response.headers["Cache-Control"] = _cache_control(file)
         return response
-    if settings.FILE_DELIVERY == "redirect" and (redirect := _redirect(request, file)):
+    is_redirected = settings.FILE_DELIVERY == "redirect" and request.method == "GET"  # a signed link is for GET only
+    if is_redirected and (redirect := _redirect(request, file)):
         return redirect
     content = Content(
         etag=f'"{file.pk.hex}"',

@@ -199,6 +199,8 @@ def test_a_redirect_leads_to_the_bucket(public_url: str, settings: Settings) -> 
     else:
         assert location.startswith(f"http://127.0.0.1:1/files/{file.key}?")
         assert "X-Amz-Expires=3600" in location
+    head = get(file, "HEAD")
+    assert (head.status, head.content, head.headers["Content-Length"]) == (200, b"", str(file.size))
 
 
 CONTENT = bytes(range(256)) * 4

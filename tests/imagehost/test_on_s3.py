@@ -63,6 +63,9 @@ def test_an_upload_is_one_object_that_is_served_whole_in_part_and_by_a_link(
     assert redirect.headers["Location"].startswith(f"{s3.server().endpoint_url}/{bucket.bucket_name}/{file.key}?")
     there = requests.get(redirect.headers["Location"], timeout=20)
     assert (there.status_code, there.content, there.headers["Content-Type"]) == (200, png(), "image/png")
+    head = Client().head(f"/media/{file.file_name}", follow=True)
+    assert (head.status_code, head.content, head.headers["Content-Type"]) == (200, b"", "image/png")
+    assert head.headers["Content-Length"] == str(len(png()))
     files.delete(file=file, by=None)
     assert (objects.all_keys(), File.objects.count()) == ([], 0)
 
