@@ -19,7 +19,8 @@ from django.utils.http import quote_etag
 from imagehost import delivery, media
 from imagehost.delivery import AnyResponse, Content
 from imagehost.examining import probing
-from imagehost.storing.storage import Bucket, ObjectMissing
+from imagehost.storing import previews
+from imagehost.storing.storage import Bucket
 from lookup.editing import uploads
 from lookup.models import Asset
 from lookup.models.profiles import PATH_PATTERN
@@ -97,13 +98,14 @@ def _card(request: HttpRequest, asset: Asset) -> HttpResponse:
     response = get_conditional_response(request, etag)
     if response is None:
         bucket, key = cast("Bucket", uploads.bucket()), uploads.card_key_of(asset.path)
-        try:
-            with bucket.fetched(key) as path:
-                png = path.read_bytes()
-        except ObjectMissing:
+
+        def make_card() -> bytes:
             with bucket.fetched(uploads.key_of(asset.path)) as path:
-                png = probing.render(path, media.BY_MIME[asset.mime], as_="PNG").content
-            bucket.keep_bytes(key, png, mime=media.PNG.mime)
+                content = probing.render(path, media.BY_MIME[asset.mime], as_="PNG").content
+            bucket.keep_bytes(key, content, mime=media.PNG.mime)
+            return content
+
+        png = previews.stored_or_made(bucket, key, make_card)
         response = HttpResponse(png, content_type="image/png", headers={"Content-Disposition": "inline"})
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = CACHING

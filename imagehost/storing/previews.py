@@ -28,7 +28,7 @@ from imagehost.examining.prober import confinement
 from imagehost.examining.probing import InvalidMedia, Preview, ProberFailed
 from imagehost.models import File, FileQuerySet, PreviewState, PreviewTurn
 from imagehost.storing import storage, turns
-from imagehost.storing.storage import ObjectMissing, StorageFailed
+from imagehost.storing.storage import Bucket, ObjectMissing, StorageFailed
 
 MIME = "image/webp"
 CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take for a file
@@ -342,19 +342,33 @@ def card(file: File) -> bytes:
     Raises ObjectMissing, StorageFailed, InvalidMedia and ProberFailed.
     """
     bucket = storage.bucket()
-    with contextlib.suppress(ObjectMissing), bucket.fetched(file.card_key) as path:
+
+    def make_card() -> bytes:
+        with bucket.fetched(file.preview_key) as path:
+            content = probing.render(path, media.WEBP, as_="PNG").content
+        bucket.keep_bytes(file.card_key, content, mime=media.PNG.mime)
+        if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
+            bucket.remove(file.card_key)
+        return content
+
+    return stored_or_made(bucket, file.card_key, make_card)
+
+
+def stored_or_made(bucket: Bucket, key: str, make_card: Callable[[], bytes]) -> bytes:
+    """Return the object at `key`, which `make_card` makes and stores: AT_ONCE in a process, as anybody may ask.
+
+    Raises StorageFailed; ProberFailed where no place is free within PAGE_SECONDS; and what `make_card` raises.
+    """
+    with contextlib.suppress(ObjectMissing), bucket.fetched(key) as path:
         return path.read_bytes()
     if not _card_places.acquire(timeout=PAGE_SECONDS):
         raise ProberFailed(f"{AT_ONCE} other cards are being made")
     try:
-        with bucket.fetched(file.preview_key) as path:
-            content = probing.render(path, media.WEBP, as_="PNG").content
+        with contextlib.suppress(ObjectMissing), bucket.fetched(key) as path:  # another request has made it
+            return path.read_bytes()
+        return make_card()
     finally:
         _card_places.release()
-    bucket.keep_bytes(file.card_key, content, mime=media.PNG.mime)
-    if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
-        bucket.remove(file.card_key)
-    return content
 
 
 def _make(file: File, work: Work) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,6 +18,7 @@ from PIL import Image
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from dashboard.profile import media
+from imagehost.storing import previews
 from lookup.editing import uploads
 from lookup.editing.uploads import Kind
 from lookup.models import Asset
@@ -161,6 +163,30 @@ def test_a_picture_is_a_png_for_messengers_made_once_and_removed_with_it(
         uploads.release(asset.pk)
     assert not kept.exists()
     assert client.get(f"/uploads/{asset.path}/card.png").status_code == 404
+
+
+def test_a_png_for_messengers_waits_for_a_place_and_is_made_by_one_request(
+    client: Client, store_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = UserFactory.create()
+    upload = ContentFile(media_corpus.sample("webp-alpha").content, "me")
+    asset = media.store(user=user, kind=Kind.IMAGE, upload=upload, by=user)
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 0.01)
+    path, kept = f"/uploads/{asset.path}/card.png", store_directory / f"{asset.path}.card.png"
+    with contextlib.ExitStack() as places:
+        for _ in range(previews.AT_ONCE):
+            assert previews._card_places.acquire(timeout=30)
+            places.callback(previews._card_places.release)
+        refused = client.get(path)
+        assert (refused.status_code, refused.headers["Retry-After"], kept.exists()) == (503, "5", False)
+    acquire = previews._card_places.acquire
+
+    def acquire_when_another_request_is_done(*, timeout: float) -> bool:
+        kept.write_bytes(b"kept")
+        return acquire(timeout=timeout)
+
+    monkeypatch.setattr(previews._card_places, "acquire", acquire_when_another_request_is_done)
+    assert client.get(path).content == b"kept"
 
 
 def test_what_messengers_show_has_no_other_form(client: Client, asset: Asset) -> None:
