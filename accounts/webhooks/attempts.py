@@ -66,6 +66,11 @@ class Result:
             return False
         return self.status in (200, 204) if self.delivery.endpoint_id is None else 200 <= self.status < 300
 
+    def went_to(self, endpoint: WebhookEndpoint) -> bool:
+        """Return whether the request went to the address that the endpoint of the delivery has now."""
+        asked = self.delivery.endpoint
+        return asked is not None and asked.url == endpoint.url
+
 
 def logout_request(delivery: WebhookDelivery) -> Request | Result:
     """Return the request of a logout, whose token is signed now; a result where there is none. 1 query."""
@@ -134,7 +139,8 @@ def record(results: Iterable[Result]) -> None:
     endpoint that changes.
 
     Endpoints are locked before deliveries, as where their owners disable them. A failure whose claim is over changes
-    nothing: another worker has it, or the owner has paused the endpoint. A success counts always.
+    nothing: another worker has it, or the owner has paused the endpoint. A success counts always. Where the owner has
+    changed the address meanwhile, the result says nothing of the endpoint, and a failure is sent again at once.
     """
     results = list(results)
     pks = {pk for result in results if (pk := result.delivery.endpoint_id) is not None}
@@ -143,9 +149,10 @@ def record(results: Iterable[Result]) -> None:
     before = {pk: (endpoint.failing_since, endpoint.is_slow) for pk, endpoint in locked.items()}
     gone = set()
     for result in sorted(results, key=lambda result: result.at):
-        is_recorded = _record(result)
         endpoint = locked.get(result.delivery.endpoint_id or 0)
-        if endpoint is not None and is_recorded:
+        has_moved = endpoint is not None and not result.went_to(endpoint)
+        is_recorded = _record(result, has_moved=has_moved)
+        if endpoint is not None and is_recorded and not has_moved:
             _note(endpoint, result)
             gone |= {endpoint.pk} if result.status == GONE else set()
     for endpoint in locked.values():
@@ -169,8 +176,11 @@ def _note(endpoint: WebhookEndpoint, result: Result) -> None:
         endpoint.failing_since = result.at
 
 
-def _record(result: Result) -> bool:
-    """Write the result to its delivery; False: it was a failure, and the claim is over. 1 query."""
+def _record(result: Result, *, has_moved: bool) -> bool:
+    """Write the result to its delivery; False: it was a failure, and the claim is over. 1 query.
+
+    `has_moved`: the endpoint has another address now, so that the next attempt after a failure is due at once.
+    """
     delivery = result.delivery
     values: dict[str, object] = {
         "attempts": delivery.attempts + 1,
@@ -187,6 +197,7 @@ def _record(result: Result) -> bool:
         values["delivered_at"] = result.at
     else:
         due_at = None if result.is_final else _next_attempt(delivery, delivery.attempts + 1, result.at)
+        due_at = result.at if has_moved else due_at
         outcome = "failed" if due_at is None else "postponed"
         rows = rows.filter(claimed_until=delivery.claimed_until)
     is_recorded = bool(rows.update(due_at=due_at, **values))

@@ -379,53 +379,6 @@ def test_no_answer_is_a_failure_with_a_sentence(receiver: Receiver) -> None:
     assert row.due_at is not None
 
 
-# --- Endpoints that change while a request is under way ---
-
-
-def test_a_failure_that_comes_after_a_pause_waits_for_no_retry(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    posted(endpoint)
-    (delivery,) = taken()
-    receiver.status = 500
-    endpoints.pause(endpoint=endpoint, by=UserFactory())
-    attempts.record([attempts.sent(delivery, None)])
-    assert (WebhookDelivery.objects.get().due_at, fresh(endpoint).failing_since) == (None, None)
-
-
-def test_a_success_that_comes_after_a_pause_counts(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    posted(endpoint)
-    (delivery,) = taken()
-    endpoints.pause(endpoint=endpoint, by=UserFactory())
-    attempts.record([attempts.sent(delivery, None)])
-    assert WebhookDelivery.objects.get().delivered_at is not None
-
-
-def test_an_endpoint_that_was_deleted_meanwhile_is_no_error(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    posted(endpoint)
-    (delivery,) = taken()
-    endpoints.delete(endpoint=endpoint, by=UserFactory())
-    attempts.record([attempts.sent(delivery, None)])
-    assert not WebhookDelivery.objects.exists()
-
-
-def test_what_was_written_while_an_endpoint_was_paused_is_given_up(receiver: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    WebhookEndpoint.objects.update(disabled_at=timezone.now(), disabled_by="OWNER")
-    posted(endpoint)
-    assert deliver() == 0
-    assert not claims.is_any_due()
-    assert not receiver.requests
-
-
-def test_another_url_forgets_how_the_earlier_one_answered(receiver: Receiver, another: Receiver) -> None:
-    endpoint = endpoint_at(receiver)
-    WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * DAY, is_slow=False)
-    endpoints.change(endpoint=endpoint, by=UserFactory(), url=another.url, events=endpoint.events)
-    assert (fresh(endpoint).failing_since, fresh(endpoint).is_slow) == (None, True)
-
-
 # --- Signatures ---
 
 
