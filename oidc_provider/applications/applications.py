@@ -63,7 +63,7 @@ def register(
     """
     _check_names(details, application_rules.DETAILS)
     owner = _locked_owner(owner)
-    _check_may_register(owner, client_id, by, is_counted=staging_of is None)
+    _check_may_register(owner, client_id, by, staging_of)
     if staging_of is None:
         users.check_may_act_for(owner=owner, by=by)
     else:
@@ -339,15 +339,17 @@ def _check_names(values: dict[str, str], known: Sequence[str]) -> None:
         raise TypeError(f"{', '.join(sorted(unknown))}: set only {', '.join(known)}.")
 
 
-def _check_may_register(owner: User, client_id: str, by: User | None, *, is_counted: bool) -> None:
-    """The limit of apps holds for owners, not for staff and commands; staging apps do not count."""
+def _check_may_register(owner: User, client_id: str, by: User | None, staging_of: Application | None) -> None:
+    """The limit of apps holds for owners, not for staff and commands; staging apps do not count. A team makes one while
+    its owner of record is banned, too."""
     made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
     if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
         raise AlreadyRegistered
-    if not owner.is_active:
+    is_of_team = staging_of is not None and staging_of.team_id is not None
+    if not owner.is_active and not is_of_team:
         raise ValidationError({"owner": "This account is banned."})
     live = owner.applications.filter(staging_of=None)
-    if is_counted and by == owner and live.count() >= application_rules.MAX_APPLICATIONS:
+    if staging_of is None and by == owner and live.count() >= application_rules.MAX_APPLICATIONS:
         raise ValidationError({"owner": application_rules.TOO_MANY})
 
 

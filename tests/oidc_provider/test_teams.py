@@ -347,6 +347,19 @@ def test_a_developer_changes_an_app_and_a_viewer_a_former_member_and_a_stranger_
     act(app, join(team, "Dora"))
 
 
+def test_a_ban_of_the_owner_of_record_keeps_no_member_from_changing_the_apps_of_the_team(
+    team: Team, owner: User
+) -> None:
+    developer = join(team, "Dora")
+    of_team, alone = app_of(team, owner), ApplicationFactory.create(user=owner, registered_scopes=["openid"])
+    bans.ban(user=owner, by=None, reason="Spam.")
+    for act in CHANGES.values():
+        act(Application.objects.get(pk=of_team.pk), developer)
+    with pytest.raises(ValidationError) as refusal:
+        staging.create(application=Application.objects.get(pk=alone.pk), by=owner)
+    assert set(refusal.value.message_dict) == {"owner"}
+
+
 def test_staff_change_apps_through_their_own_pages_but_decide_nothing_for_their_own_team(
     team: Team, owner: User
 ) -> None:
