@@ -244,6 +244,16 @@ def _in_utf8(head: bytes) -> bytes:
     return text.replace(f"{_UNKNOWN}\\", _UNKNOWN).encode() if text.encode() != head else head
 
 
+class _Form(MultiPartParser):
+    """Django's parser, which leaves entities of HTML in file names as they are."""
+
+    def sanitize_file_name(self, file_name: str) -> str | None:
+        """Return the name without folders and control characters; None where nothing of it is left."""
+        last = file_name.replace("\\", "/").rpartition("/")[2]
+        name = "".join(char for char in last if char.isprintable())
+        return None if name in {"", ".", ".."} else name
+
+
 class _Receiver(FileUploadHandler):
     """Writes the files of one field to the disk, each up to `max_size` bytes."""
 
@@ -354,7 +364,7 @@ class PageReceiver(_Receiver):
         self._is_parsing = True
         self.is_too_much = content_length > LARGEST_BODY
         body: Any = _Utf8Heads(_Body(input_data, content_length), cast("bytes", boundary))  # has the one method needed
-        return MultiPartParser(META, body, [self], encoding).parse()
+        return _Form(META, body, [self], encoding).parse()
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         super().new_file(field_name, file_name, *args, **kwargs)
@@ -379,7 +389,7 @@ class _ApiReceiver(_Receiver):
         self._body, self._now = body, now
         self._owner: UploadOwner | None = None
         self._heads: _Utf8Heads | None = None
-        self._parser: MultiPartParser | None = None
+        self._parser: _Form | None = None
         self._refusal: ApiError | None = None
 
     def authorize(self, secret: str | None) -> UploadOwner:
@@ -436,7 +446,7 @@ class _ApiReceiver(_Receiver):
             _, options = parse_header_parameters(meta["CONTENT_TYPE"])
             self._heads = _Utf8Heads(self._body, options.get("boundary", "").encode())
             body = cast("Any", self._heads)  # has the one method of a stream that the parser calls
-            self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
+            self._parser = _Form({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
             return NoFile(NOT_MULTIPART)
         if self._owner is not None and self._body.is_too_long:

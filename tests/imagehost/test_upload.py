@@ -179,7 +179,9 @@ def test_a_name_that_is_taken_is_drawn_again_and_an_upload_fails_where_none_is_f
 NAMES = {
     "../../etc/passwd.png": "passwd.png",
     r"C:\\Users\\me\\x.png": "x.png",
-    "&lt;img src=x&gt;.png": "<img src=x>.png",
+    "AT&amp;T.png": "AT&amp;T.png",  # no entity of HTML is decoded
+    "&period;&period;&sol;a&bsol;b&NewLine;.png": "&period;&period;&sol;a&bsol;b&NewLine;.png",
+    "folder/&lt;img src=x&gt;.png": "&lt;img src=x&gt;.png",
     "a\u202egnp.exe": "agnp.exe",
     "a\x00b\x07c.png": "abc.png",
     " 日本語 b .png": " 日本語 b .png",
