@@ -165,7 +165,7 @@ def heir_of(team: Team) -> User | None:
     """Return the owner who answers for the team's apps after the present one: the longest standing whose account
     stays; else one whose account waits for its deletion; else one who is banned. 1 query."""
     owners = team.members.filter(role=Role.OWNER).select_related("user")
-    waits_last = F("user__deletion__asked_at").desc(nulls_first=True)  # the one asked for last is carried out last
+    waits_last = F("user__deletion__due_at").desc(nulls_first=True)  # the one whose account is deleted last
     found = owners.order_by("-user__is_active", waits_last, "joined_at", "pk").first()
     return None if found is None else found.user
 

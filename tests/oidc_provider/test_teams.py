@@ -13,7 +13,7 @@ from django.core.mail import EmailMessage
 from django.db import IntegrityError, connection, transaction
 
 from accounts import bans, deletions, users
-from accounts.models import AuditEvent, User
+from accounts.models import AccountDeletion, AuditEvent, User
 from oidc_provider import revocation
 from oidc_provider.applications import applications, invitations, roles, staging, teams
 from oidc_provider.models import Application, Invitation, Role, Team, TeamMember
@@ -158,6 +158,18 @@ def test_the_longest_standing_owner_takes_the_place_of_the_owner_of_record(team:
     assert (app.user, app.team) == (later, team)
     event = AuditEvent.objects.get(verb="application:transferred")
     assert (event.data["before"], event.data["after"]) == ({"owner": "Olga"}, {"owner": "Otto"})
+
+
+def test_of_owners_whose_accounts_wait_for_their_deletion_the_one_who_is_deleted_last_is_the_heir(
+    team: Team, owner: User
+) -> None:
+    """A ban of Otto has put the deletion off that Otto asked for first."""
+    for name, asked_at, due_at in (("Oleg", 2, 9), ("Otto", 1, 20), ("Anna", 3, 10)):
+        days = {"asked_at": NOON + timedelta(days=asked_at), "due_at": NOON + timedelta(days=due_at)}
+        AccountDeletion.objects.create(user=join(team, name, Role.OWNER), **days)
+    app = app_of(team, owner)
+    users.delete(user=owner, by=None)
+    assert Application.objects.get(pk=app.pk).user.username == "Otto"
 
 
 def _leave(member: TeamMember) -> None:
