@@ -1,4 +1,4 @@
-"""Deletes codes and tokens, which revokes them, and what has expired."""
+"""Deletes codes and tokens, which revokes them, with or without approvals, and what has expired."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from infrastructure.hashing import digest
 from oidc_provider.models import (
     AccessToken,
     Application,
+    Approval,
     ClientSession,
     Grant,
     Invitation,
@@ -61,9 +62,9 @@ def revoke_family(family: uuid.UUID | str, user_id: str, application_id: int) ->
     _delete(Q(token_family=family, user_id=user_id, application_id=application_id), with_codes=False)
 
 
-def delete_of_application(application: Application) -> None:
+def delete_of_application(application: Application, *, with_approvals: bool = False) -> None:
     """Delete every code and token of an app."""
-    _delete(Q(application=application))
+    _delete(Q(application=application), with_approvals=with_approvals)
 
 
 def delete_of_user(user: User) -> None:
@@ -71,23 +72,25 @@ def delete_of_user(user: User) -> None:
     _delete(Q(user=user))
 
 
-def delete_of_user_and_application(user: User, application: Application) -> None:
-    """Delete every code and token that an app has for a user."""
-    _delete(Q(user=user, application=application))
+def disconnect(user: User, application: Application) -> bool:
+    """Delete the approval and every code and token that an app has for a user. Return whether there was an approval."""
+    return _delete(Q(user=user, application=application), with_approvals=True)
 
 
 @transaction.atomic
-def _delete(which: Q, *, with_codes: bool = True) -> None:
-    """Delete codes first, then refresh tokens twice, then access tokens.
+def _delete(which: Q, *, with_codes: bool = True, with_approvals: bool = False) -> bool:
+    """Delete approvals first, then codes, refresh tokens twice, and access tokens. Return whether there were approvals.
 
-    A concurrent exchange or refresh holds the lock of the row that it uses up. The first DELETE waits for it; only a
-    second statement sees the rows that it has inserted meanwhile.
+    A concurrent exchange or refresh holds the lock of the row that it uses up, an exchange before it that of the
+    approval. The first DELETE waits for it; only a second statement sees the rows that it has inserted meanwhile.
     """
+    has_approvals = with_approvals and bool(Approval.objects.filter(which).delete()[0])
     if with_codes:
         Grant.objects.filter(which).delete()
     RefreshToken.objects.filter(which).delete()
     RefreshToken.objects.filter(which).delete()
     AccessToken.objects.filter(which).delete()
+    return has_approvals
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:

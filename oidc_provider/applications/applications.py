@@ -294,7 +294,7 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
     for staging in Application.objects.filter(staging_of=application):
         delete(application=staging, by=by, reason=reason)
     _record("deleted", application, by, reason)
-    revocation.delete_of_application(application)
+    revocation.delete_of_application(application, with_approvals=True)
     # Workers lock webhooks before their deliveries, too.
     list(application.webhook_endpoints.select_for_update().order_by("pk").values_list("pk"))
     # The full lock waits for transactions that add a row of the app, and blocks new ones.

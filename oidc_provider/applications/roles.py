@@ -115,8 +115,8 @@ def lock_teams(teams: Iterable[Team | int | None]) -> dict[int, Team]:
     there are, by key. 1 query, none for no team.
 
     Everything that decides by the members of a team, or changes them, holds this lock. The order of all locks: users
-    by key, teams by key, apps with the live one before its staging app, invitations; after them approvals, tokens and
-    sessions at apps.
+    by key, teams by key, apps with the live one before its staging app, invitations; after them approvals, codes,
+    tokens and sessions at apps, in this order.
     """
     keys = {team.pk if isinstance(team, Team) else team for team in teams if team is not None}
     if not keys:

@@ -107,6 +107,8 @@ def delete_of_user(user: User) -> None:
             teams.drop_locked_scopes(member.team, None, f"{user.username} had unlocked it.")
     for application in user.applications.filter(staging_of=None).order_by("pk"):
         applications.delete(application=application, by=None, reason=_DELETED)
+    # Before codes, like an exchange. They are deleted with the account: `logouts.left` still reads them.
+    list(user.approvals.select_for_update().order_by("pk").values_list("pk"))
     revocation.delete_of_user(user)
 
 

@@ -56,9 +56,7 @@ def disconnect(*, user: User, application: Application, by: User | None, reason:
     """
     users.lock(user.pk)
     list(Application.objects.select_for_update(no_key=True).filter(pk=application.pk).values_list("pk"))
-    deleted, _ = Approval.objects.filter(user=user, application=application).delete()
-    revocation.delete_of_user_and_application(user, application)
-    if deleted:
+    if revocation.disconnect(user, application):
         logouts.disconnected(user, application)
         audit.record("approval:withdrawn", by=by, on=application, reason=reason, user_id=user.pk)
         app_events.disconnected(user=user, application=application)

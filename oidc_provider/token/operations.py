@@ -72,7 +72,7 @@ def _exchanged(found: PresentedGrant, form: Parameters, now: datetime) -> dict[s
     id_token = _id_token(found, scopes, now)
     new = token_queries.exchange(found, scopes, now)
     if new is None:
-        raise InvalidGrant("The code was used before.")
+        raise InvalidGrant("The code was used before, or the user has disconnected the app.")
     return _response(new, scopes, id_token, now)
 
 

@@ -250,6 +250,12 @@ _CODES, _REFRESH_TOKENS = "oidc_provider_grant", "oidc_provider_refreshtoken"
 _USE_CODE = "SET used_at = $1 WHERE id = $2 AND used_at IS NULL"
 _ROTATE = "SET revoked = $1, updated = $1 WHERE id = $2 AND revoked IS NULL"
 _KEEP = "SET updated = $1 WHERE id = $2 AND revoked IS NULL"
+# The lock waits for an end of access that has deleted the approval and not committed yet; the code has ended with it.
+# Such an end waits in turn for an exchange that has the lock. SQLite has one writer at a time.
+_WHILE_APPROVED = f"""
+    AND EXISTS (SELECT 1 FROM oidc_provider_approval v WHERE v.user_id = {_CODES}.user_id
+        AND v.application_id = {_CODES}.application_id FOR KEY SHARE)
+"""
 _INSERT_ACCESS = """
     INSERT INTO oidc_provider_accesstoken
         (token, resource, token_checksum, user_id, application_id, token_family, scope, expires, created, updated)
@@ -274,11 +280,12 @@ class NewTokens:
 
 
 class _Issue:
-    """Run the statement `use_up` and insert the tokens. `table`: of what is presented."""
+    """Run the statement `use_up` and insert the tokens. `table`: of what is presented; `locking`: a condition of
+    PostgreSQL's statement that locks rows."""
 
-    def __init__(self, table: str, use_up: str) -> None:
+    def __init__(self, table: str, use_up: str, locking: str = "") -> None:
         columns = "user_id, application_id, token_family, scope, auth_time, sid"
-        used = f"WITH used AS (UPDATE {table} {use_up} RETURNING {columns})"
+        used = f"WITH used AS (UPDATE {table} {use_up} {locking} RETURNING {columns})"
         self._both = Statement(
             f"{used}, issued AS ({_INSERT_ACCESS} FROM used) {_INSERT_REFRESH} FROM used RETURNING id",
             "i",
@@ -291,7 +298,7 @@ class _Issue:
         self._refresh_token = Statement(f"{_INSERT_REFRESH} {presented}", "i", is_read=False)
 
     def __call__(self, values: list[Value]) -> bool:
-        """Return False if another request was first; waits until that one has ended."""
+        """Return False if another request was first, or an end of access; waits until that one has ended."""
         if connection.vendor == "postgresql":
             statement = self._access_alone if len(values) == _FOR_ACCESS_TOKEN else self._both
             return statement.one(*values) is not None
@@ -304,12 +311,12 @@ class _Issue:
         return True
 
 
-_for_code = _Issue(_CODES, _USE_CODE)
+_for_code = _Issue(_CODES, _USE_CODE, _WHILE_APPROVED)
 _for_refresh_token, _for_kept_token = _Issue(_REFRESH_TOKENS, _ROTATE), _Issue(_REFRESH_TOKENS, _KEEP)
 
 
 def exchange(code: PresentedGrant, scopes: list[str], now: datetime) -> NewTokens | None:
-    """Return the tokens for a code, or None if it is used. 1 query on PostgreSQL."""
+    """Return the tokens for a code, or None if it is used or its approval is gone. 1 query on PostgreSQL."""
     return _issued(_for_code, code, scopes, now)
 
 

@@ -22,7 +22,7 @@ from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, ClientSession, Grant, RefreshToken
 from oidc_provider.token import token_queries
-from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
+from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize, code_for
 from tests.support.threads import GIVE_UP, together, wait_for_a_blocked_statement
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,31 +37,104 @@ ENDS: dict[str, Callable[[App, User], object]] = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_an_end_in_the_middle_of_a_refresh_leaves_nothing(
-    app: App, browser: Client, user: User, end: Callable[[App, User], object]
-) -> None:
-    refresh_token = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
+def _pause_after(module: ModuleType, step: str, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let the function `step` return once another statement waits. Return the event that it has run."""
     is_between = threading.Event()
+    carry_out = getattr(module, step)
 
-    def refresh() -> None:
-        found = token_queries.read_refresh_token(app.application.client_id, digest(refresh_token))
-        assert found is not None
-        now = timezone.now()
-        with transaction.atomic():  # which holds the rotated row, as the statement does until it has committed
-            assert token_queries.rotate(found, found.scopes(), now)
-            is_between.set()
-            wait_for_a_blocked_statement()
+    def pause_after(*given: object, **options: object) -> object:
+        done = carry_out(*given, **options)
+        is_between.set()
+        wait_for_a_blocked_statement()
+        return done
+
+    monkeypatch.setattr(module, step, pause_after)
+    return is_between
+
+
+def _presented(app: App, browser: Client, kind: str) -> Callable[[], object]:
+    """Return what uses up a new code or refresh token, and reads it before."""
+    now = timezone.now()
+    if kind == "code":
+        code = code_for(browser, app.application, scope=EVERY_SCOPE)
+        found = token_queries.read_code(app.application.client_id, digest(code))
+        use_up = token_queries.exchange
+    else:
+        token = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
+        found = token_queries.read_refresh_token(app.application.client_id, digest(token))
+        use_up = token_queries.rotate
+    assert found is not None
+    return lambda: use_up(found, found.scopes(), now)
+
+
+@pytest.mark.parametrize("kind", ["code", "refresh token"])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_an_end_in_the_middle_of_a_token_request_leaves_nothing(
+    app: App, browser: Client, user: User, end: Callable[[App, User], object], kind: str
+) -> None:
+    use_up = _presented(app, browser, kind)
+    is_between = threading.Event()
 
     def act(number: int) -> None:
         if number == 0:
-            refresh()
+            with transaction.atomic():  # which holds the row that is used up, as the statement does until its commit
+                assert use_up()
+                is_between.set()
+                wait_for_a_blocked_statement()
         else:
             assert is_between.wait(GIVE_UP)
             end(app, user)
 
     together(2, act)
     assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("made", ["before", "meanwhile"])
+@pytest.mark.parametrize(
+    ("end", "step"),
+    [
+        ("the user disconnects", "disconnect"),
+        ("the owner deletes the app", "delete_of_application"),
+        ("staff delete the user", "delete_of_user"),
+    ],
+)
+def test_an_exchange_in_the_middle_of_an_end_waits_for_it_and_is_refused(
+    app: App, browser: Client, user: User, monkeypatch: pytest.MonkeyPatch, end: str, step: str, made: str
+) -> None:
+    """The end pauses where it has deleted every code and token."""
+    app.sign_in(browser)
+    code = code_for(browser, app.application, scope="openid")
+    is_between = _pause_after(revocation, step, monkeypatch)
+
+    def act(number: int) -> int:
+        if number == 0:
+            ENDS[end](app, user)
+            return 0
+        assert is_between.wait(GIVE_UP)
+        answer = app.exchange(code if made == "before" else code_for(browser, app.application, scope="openid"))
+        return int(answer.status_code)
+
+    assert together(2, act) == [0, 400]
+    assert [model.objects.count() for model in (Approval, AccessToken, RefreshToken)] == [0, 0, 0]
+
+
+def test_an_exchange_during_an_uncommitted_approval_waits_for_it_and_is_answered(
+    app: App, browser: Client, user: User
+) -> None:
+    code = code_for(browser, app.application, scope="openid")
+    is_between = threading.Event()
+
+    def act(number: int) -> int:
+        if number == 0:
+            with transaction.atomic():
+                approvals.approve(user=user, application=app.application, scopes=["email"], now=timezone.now())
+                is_between.set()
+                wait_for_a_blocked_statement()
+            return 0
+        assert is_between.wait(GIVE_UP)
+        return int(app.exchange(code).status_code)
+
+    assert together(2, act) == [0, 200]
 
 
 @pytest.mark.parametrize(
@@ -111,17 +184,7 @@ def test_a_disconnect_in_the_middle_of_another_end_waits_for_it(
     app.application.backchannel_logout_uri = "https://app.example.org/logout"
     app.application.save()
     app.sign_in(browser, EVERY_SCOPE)
-    is_between = threading.Event()
-    module, step = STEPS[end]
-    carry_out = getattr(module, step)
-
-    def pause_after(*given: object) -> object:
-        done = carry_out(*given)
-        is_between.set()
-        wait_for_a_blocked_statement()
-        return done
-
-    monkeypatch.setattr(module, step, pause_after)
+    is_between = _pause_after(*STEPS[end], monkeypatch)
 
     def act(number: int) -> None:
         assert number == 0 or is_between.wait(GIVE_UP)
