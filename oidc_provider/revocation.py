@@ -79,16 +79,17 @@ def disconnect(user: User, application: Application) -> bool:
 
 @transaction.atomic
 def _delete(which: Q, *, with_codes: bool = True, with_approvals: bool = False) -> bool:
-    """Delete approvals first, then codes, refresh tokens twice, and access tokens. Return whether there were approvals.
+    """Delete approvals first, then codes, refresh tokens, and access tokens. Return whether there were approvals.
 
     A concurrent exchange or refresh holds the lock of the row that it uses up, an exchange before it that of the
-    approval. The first DELETE waits for it; only a second statement sees the rows that it has inserted meanwhile.
+    approval. A DELETE waits for it; only a later statement sees the rows that it has inserted meanwhile. So refresh
+    tokens are deleted until there are none.
     """
     has_approvals = with_approvals and bool(Approval.objects.filter(which).delete()[0])
     if with_codes:
         Grant.objects.filter(which).delete()
-    RefreshToken.objects.filter(which).delete()
-    RefreshToken.objects.filter(which).delete()
+    while RefreshToken.objects.filter(which).delete()[0]:
+        pass
     AccessToken.objects.filter(which).delete()
     return has_approvals
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -135,6 +135,42 @@ def test_an_exchange_during_an_uncommitted_approval_waits_for_it_and_is_answered
         return int(app.exchange(code).status_code)
 
     assert together(2, act) == [0, 200]
+
+
+def test_an_end_deletes_the_refresh_tokens_of_two_refreshes_meanwhile(app: App, browser: Client) -> None:
+    token = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
+    is_first, is_deleted, is_second = threading.Event(), threading.Event(), threading.Event()
+
+    def rotate(token: str, is_between: threading.Event) -> str:
+        found = token_queries.read_refresh_token(app.application.client_id, digest(token))
+        assert found is not None
+        with transaction.atomic():
+            new = token_queries.rotate(found, found.scopes(), timezone.now())
+            is_between.set()
+            wait_for_a_blocked_statement()
+        assert new is not None
+        assert new.refresh_token is not None
+        return new.refresh_token
+
+    def pause_after_the_first(execute: Callable[..., object], sql: str, *given: object) -> object:
+        done = execute(sql, *given)
+        if sql.startswith('DELETE FROM "oidc_provider_refreshtoken"') and not is_deleted.is_set():
+            is_deleted.set()
+            assert is_second.wait(GIVE_UP)
+        return done
+
+    def act(number: int) -> None:
+        if number == 0:
+            second = rotate(token, is_first)
+            assert is_deleted.wait(GIVE_UP)
+            rotate(second, is_second)
+            return
+        assert is_first.wait(GIVE_UP)
+        with connection.execute_wrapper(pause_after_the_first):
+            applications.revoke_tokens(application=app.application, by=None)
+
+    together(2, act)
+    assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
