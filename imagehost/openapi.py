@@ -246,7 +246,10 @@ show_folder = extend_schema(
 change_folder = extend_schema(
     operation_id="imagehost_change_folder",
     summary="Change a folder",
-    description="Fields that the body leaves out stay unchanged. A folder that becomes private loses its password.",
+    description=(
+        "Fields that the body leaves out stay unchanged. A folder that becomes private loses its password: pages of "
+        "its files then open for everybody who knows their names."
+    ),
     tags=TAGS,
     parameters=[_FOLDER_ID],
     request={"application/json": FolderChangesSerializer},

@@ -262,6 +262,9 @@ class EditFolderForm(FolderForm):
         super().__init__(*args, initial=shown, **kwargs)
         self.needs_password = not folder.is_password_enabled
         if folder.is_password_enabled:
+            self.fields[
+                "visibility"
+            ].help_text += " Without the password, the page of each file works for them too, also in a private folder."
             self.fields["password"].label = "New password"
             self.fields[
                 "password"

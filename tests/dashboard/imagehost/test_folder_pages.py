@@ -107,6 +107,16 @@ def test_both_forms_show_what_is_wrong(
     assert (folder.name, folder.is_public, Folder.objects.count()) == ("Shots", False, 2)
 
 
+def test_the_form_of_a_folder_with_a_password_says_what_opens_without_it(browser: Client, user: User) -> None:
+    locked, private = FolderFactory(owner=user, password="secret"), FolderFactory(owner=user)
+    file, said = FileFactory(folder=locked), "Without the password, the page of each file works for them too"
+    edits = [browser.get(f"{FOLDERS}{folder.pk}/edit/") for folder in (locked, private)]
+    assert [said in text_of(page) for page in edits] == [True, False]
+    assert file.original_name not in text_of(Client().get(f"/files/{file.name}"))
+    browser.post(f"{FOLDERS}{locked.pk}/edit/", edited(browser, locked, visibility="private"))
+    assert file.original_name in text_of(Client().get(f"/files/{file.name}"))
+
+
 def test_a_folder_is_renamed_and_its_password_set_changed_and_removed(browser: Client, user: User) -> None:
     folder = FolderFactory(owner=user, name="Shots")
     path = f"{FOLDERS}{folder.pk}/edit/"
