@@ -7,6 +7,7 @@ value in the session's data and occurs nowhere else but in rows that apps above 
 from __future__ import annotations
 
 import secrets
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.base_user import AbstractBaseUser
 
 NAME = "browser_session"  # session key
+SIGNED_IN_AT = "signed_in_at"  # session key, UNIX time: of a sign-up too, of which allauth keeps no record
 
 
 def name_of(session: SessionBase) -> str:
@@ -65,8 +67,9 @@ def all_ended(user: AbstractBaseUser, *, kept: str = "") -> None:
 
 @receiver(user_logged_in, dispatch_uid="accounts.browser_sessions.signed_in")
 def note_sign_in(request: HttpRequest, **kwargs: Any) -> None:
-    """Name the session. No query: a sign-in saves the session anyway."""
+    """Name the session, and note when. No query: a sign-in saves the session anyway."""
     ensure_name(request.session)
+    request.session[SIGNED_IN_AT] = time.time()
 
 
 @receiver(user_logged_out, dispatch_uid="accounts.browser_sessions.signed_out")

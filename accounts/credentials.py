@@ -20,24 +20,23 @@ from django.db import transaction
 from django.dispatch import Signal, receiver
 from django.http import HttpRequest
 
-from accounts import audit, hooks, rate_limits, users
+from accounts import audit, browser_sessions, hooks, rate_limits, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from infrastructure import limits
 from infrastructure.limits import LimitsUnavailable
 
 EMAIL_CLAIMS = frozenset({"email", "email_verified"})
-SIGNED_UP_AT = "signed_up_at"  # session key: when a sign-up opened the session, in UNIX time
 
 
 def authenticated_at(request: HttpRequest, user: User) -> float:
     """Return when `user` last proved who they are in this session, second factors included, in UNIX time.
 
-    A session that a sign-up opened has no record until they prove it again. 0 where nothing is known: the account's
-    last sign-in may have been in another session.
+    A session that a sign-up opened has no record until they prove it again: its beginning counts. The account's last
+    sign-in may have been in another session. 0 where nothing is known.
     """
     times = [record["at"] for record in get_authentication_records(request, user) if "at" in record]
-    return float(max(times, default=request.session.get(SIGNED_UP_AT, 0)))
+    return float(max(times, default=request.session.get(browser_sessions.SIGNED_IN_AT, 0)))
 
 
 @transaction.atomic

@@ -22,7 +22,6 @@ from prometheus_client import Counter
 from accounts import browser_sessions, hooks, mail
 from accounts.credentials import (
     EMAIL_CLAIMS,
-    SIGNED_UP_AT,
     authenticated_at,
     end_access,
     find_user,
@@ -115,10 +114,7 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Remember a sign-up, of which allauth keeps no record, and the browser; the first time there, tell the user.
-        `kwargs`: allauth's, here and below."""
-        if signup:
-            request.session[SIGNED_UP_AT] = time.time()
+        """Remember the browser; the first time there, tell the user. `kwargs`: allauth's, here and below."""
         SIGN_INS.labels("signed_up" if signup else "signed_in").inc()
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
         if not signup:

@@ -16,6 +16,7 @@ from django.core.mail import EmailMessage
 from accounts.models import AccountDeletion, AuditEvent, User
 from tests.accounts.test_sign_in import leave, sign_in
 from tests.accounts.test_sign_up import code_in
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import UserFactory
 from tests.support.browser import Browser
 from tests.support.second_factors import Passkey, with_app, with_key
@@ -144,8 +145,7 @@ def test_the_last_passkey_of_an_account_without_a_password_stays() -> None:
     user = passwordless()
     Passkey(user)
     with_key(user)  # a security key alone does not sign in
-    browser = Browser()
-    browser.client.force_login(user)
+    browser = browser_of(user, password_age=301)
     browser.open(f"/accounts/2fa/webauthn/keys/{Authenticator.objects.earliest('pk').pk}/remove/")
     assert browser.response.request["PATH_INFO"] == "/accounts/2fa/webauthn/"
     assert "Your account has no password. Set one, or add another passkey" in browser.text

@@ -9,9 +9,9 @@ import pytest
 from allauth.account.adapter import get_adapter
 from django.conf import settings
 
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, UserFactory
 from tests.support import second_factors
-from tests.support.browser import Browser
 
 STOCK, OURS = Path(str(allauth.__file__)).parent / "templates", settings.BASE_DIR / "templates"
 # What our settings turn off, and what already says what we would.
@@ -23,6 +23,7 @@ NOT_OURS = {
     *("account/confirm_phone_verification_code.html", "account/messages/phone_verification_sent.txt"),
     *("account/messages/phone_verified.txt", "account/email_confirm.html", "account/verification_sent.html"),
     *("account/verified_email_required.html", "account/signup_closed.html", "account/signup_by_passkey.html"),
+    *("account/email_change.html", "account/phone_change.html"),
     *("mfa/trust.html", "mfa/webauthn/signup_form.html"),
     *("account/messages/logged_out.txt", "usersessions/messages/sessions_logged_out.txt"),
 }
@@ -40,8 +41,7 @@ def test_a_passkey_is_called_one_where_it_is_added_and_asked_for() -> None:
     second_factors.Passkey(user)
     descriptions = [method["description"] for method in get_adapter().get_reauthentication_methods(user)]
     assert descriptions == ["Use your password", "Use your passkey or security key"]
-    browser = Browser()
-    browser.client.force_login(user)
+    browser = browser_of(user, password_age=301)
     assert "Use your passkey or security key" in browser.open("/accounts/2fa/webauthn/reauthenticate/").text
     page = browser.open("/accounts/2fa/webauthn/add/").submit(password=PASSWORD).text
     assert "Make it a passkey You sign in with it instead of your password." in page
