@@ -84,10 +84,6 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return _failure(request, 400, "errors.badRequest", "400.html")
 
 
-def header_too_long(request: HttpRequest) -> HttpResponse:
-    return _failure(request, 431, "errors.headerTooLong", "400.html", {"is_header": True})
-
-
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Say why, and lead a member of a team back to what their role may see."""
     seen = exception if isinstance(exception, RoleTooLow) else None

@@ -30,7 +30,6 @@ from prometheus_client import Histogram
 from accounts import api_view
 from config import views
 from config.observability import access_log, tracing
-from config.web import request_headers
 from infrastructure import metrics
 from infrastructure.requests import request_context
 from infrastructure.requests.entity_tags import OF_GZIP, SMALLEST_COMPRESSED
@@ -92,8 +91,7 @@ class ObservedRequest(RequestContext):
 
     def refusal(self, meta: Mapping[str, Any]) -> Refusal | None:
         """Return the view that refuses the request, in this order: it went around the edge proxy, or names a host that
-        is not served, or has a header that is too long, or a NUL byte in its path, or in the query of a page; None for
-        a request to be answered.
+        is not served, or has a NUL byte in its path, or in the query of a page; None for a request to be answered.
 
         PostgreSQL can neither store nor look up a NUL byte. Endpoints under /api/ answer one in a query or a body in
         the words of their own documents, by `infrastructure.text_rules.find_unstorable`.
@@ -103,8 +101,6 @@ class ObservedRequest(RequestContext):
         host, path = host_of(meta), meta.get("PATH_INFO", "")
         if host not in served_hosts():
             return _bad_host
-        if request_headers.HAS_LONG in meta:
-            return views.header_too_long
         refuse: Refusal | None = None
         if "\x00" in path and not path.startswith(PRESENCE):
             refuse = views.not_found

@@ -5,35 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-LONGEST = 8192  # characters of one value; nginx's usual limit
+LONGEST = 65_536  # characters of one value; nginx passes 8 KiB on as it comes
 LONGEST_TYPE = 1000  # of `Content-Type` and `Accept`, whose parameters the standard library parses in quadratic time
-HAS_LONG = "config.has_long_header"  # set in the environ of a request that had a longer one
 _TYPES = {"CONTENT_TYPE", "HTTP_ACCEPT"}
 _OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect"}
 
 
 def clean(environ: dict[str, Any]) -> None:
-    """Take out of a WSGI environ what nothing may read.
+    """Take out of a WSGI environ what nothing may read: headers that are too long, which count as absent, and a charset
+    in the content type.
 
-    Headers that are too long, which `HAS_LONG` notes. A charset in the content type: bodies and queries are UTF-8, and
-    Django would decode by any codec of Python that a caller names, before any of our code runs; so are parameters in
-    RFC 2231's extended form (`name*=`), which name one, too.
+    Bodies and queries are UTF-8, and Django would decode by any codec of Python that a caller names, before any of our
+    code runs; so would it parameters in RFC 2231's extended form (`name*=`), which name one, too.
     """
     for name in [name for name, value in environ.items() if value.__class__ is str and len(value) > LONGEST_TYPE]:
         if name in _TYPES or (name.startswith("HTTP_") and len(environ[name]) > LONGEST):
             del environ[name]
-            environ[HAS_LONG] = True
     if "CONTENT_TYPE" in environ:
         environ["CONTENT_TYPE"] = _without_charset(environ["CONTENT_TYPE"])
 
 
 def without_body(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers of an ASGI scope that Django may read, none of a body. None with an underscore: Django reads
-    `X_A` as `X-A`."""
+    """Return the headers of an ASGI scope that Django may read: no long ones, none of a body, and none with an
+    underscore, since Django reads `X_A` as `X-A`."""
+    named = [(name, value, name.lower()) for name, value in headers if b"_" not in name]
     return [
         (name, value)
-        for name, value in headers
-        if b"_" not in name and name.lower() not in _OF_BODIES and len(value) <= LONGEST
+        for name, value, lower in named
+        if lower not in _OF_BODIES and len(value) <= (LONGEST_TYPE if lower == b"accept" else LONGEST)
     ]
 
 

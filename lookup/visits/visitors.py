@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Self
 from urllib.parse import urlsplit
 
-MAX_USER_AGENT = 1000  # characters that are hashed
+MAX_USER_AGENT = 1000  # characters that are read
 
 DIRECT, OTHER = "", "*"  # hosts: the visitor came from no other page; the host is not kept
 _HOST = re.compile(r"(?=.{1,100}\Z)[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
@@ -48,7 +48,7 @@ def is_visit(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def _agent_of(headers: Mapping[str, str]) -> str:
-    return headers.get("User-Agent", "").strip()
+    return headers.get("User-Agent", "")[:MAX_USER_AGENT].strip()
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Visitor:
     @classmethod
     def of(cls, method: str, headers: Mapping[str, str], address: str) -> Self | None:
         """Return the visitor; None where the request is no visit."""
-        return cls(address, _agent_of(headers)[:MAX_USER_AGENT]) if is_visit(method, headers) else None
+        return cls(address, _agent_of(headers)) if is_visit(method, headers) else None
 
     def hashed(self, user_id: str, salt: str) -> str:
         """Return the hash of this visitor on the profiles of one user under `salt`; 32 characters.
