@@ -304,7 +304,7 @@ def _id_token(
     header, unverified = _decoded(token, 0), _decoded(token, 1)
     step.add_document("Header", header)
     step.add_document("Claims", unverified)
-    claims = signing.verified_claims(token, now)
+    claims = signing.verified_claims(token)
     step.check("The signature fits a key of the key set, by its kid", holds=claims is not None)
     step.check("alg is EdDSA", holds=header.get("alg") == "EdDSA")
     step.check("iss is the issuer", holds=unverified.get("iss") == settings.BASE_URL)

@@ -89,7 +89,7 @@ def draft(application: Application, query: Parameters, now: datetime) -> Pending
         created_at=now,
     )
     if hint := query.get("id_token_hint"):
-        hinted = signing.verified_claims(hint, now)
+        hinted = signing.verified_claims(hint)
         if hinted is None:
             raise _error(pending, "invalid_request", "The id_token_hint is not one of ours.")
         pending.expected_user_id = str(hinted.get("sub", ""))

@@ -196,6 +196,7 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
 class SigningKey(models.Model):
     """An Ed25519 key pair. Its states: published, signing, replaced (still published), unpublished.
 
+    `signing_since`: since when it signs or signed; None for a key whose tokens never were ours, or count no longer.
     `private_key` is encrypted with SIGNING_KEY_ENCRYPTION_KEYS; `kid` is the RFC 7638 thumbprint.
     """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +32,7 @@ ID_TOKEN, LOGOUT_TOKEN = "JWT", "logout+jwt"  # `typ` in the header
 _PURPOSE = "signing-keys"  # of their encryption
 # A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
 RETIREMENT_MARGIN = timedelta(hours=1)
+_KID = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _ENCODER = json.JSONEncoder(separators=(",", ":"))  # `json.dumps` makes one for each value
 
 
@@ -102,31 +104,37 @@ def forget_cached_signer() -> None:
 
 def key_set(now: datetime) -> dict[str, list[dict[str, str]]]:
     """Return the JSON Web Key Set (RFC 7517): every published key, newest first. 1 query."""
-    return {
-        "keys": [
-            {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": public_key}
-            for kid, public_key in SigningKey.objects.published(now).values_list("kid", "public_key")
-        ]
-    }
+    keys = SigningKey.objects.published(now).values_list("kid", "public_key")
+    return {"keys": [_public_jwk(kid, public_key) for kid, public_key in keys]}
 
 
-def verified_claims(token: str, now: datetime) -> dict[str, Any] | None:
-    """Return the claims of an id_token, expired or not, or None if no published key signed it."""
+def _public_jwk(kid: str, public_key: str) -> dict[str, str]:
+    return {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": public_key}
+
+
+def verified_claims(token: str) -> dict[str, Any] | None:
+    """Return the claims of an id_token, expired or not, or None if none of our keys signed it. At most 1 query.
+
+    Keys that have left the key set count for what they signed before, but those that were removed by force.
+    """
     try:
         parsed = jws.JWS()
         parsed.allowed_algs = ["EdDSA"]
         parsed.deserialize(token)
         if parsed.jose_header.get("typ") != ID_TOKEN:  # a logout token is signed with the same key
             return None
-        kid = parsed.jose_header.get("kid")
-        for published in key_set(now)["keys"]:
-            if published["kid"] == kid:
-                parsed.verify(jwk.JWK(**published))
-                claims = json.loads(parsed.payload)
-                return claims if isinstance(claims, dict) and claims.get("iss") == settings.BASE_URL else None
+        kid = str(parsed.jose_header.get("kid"))
+        key = SigningKey.objects.filter(kid=kid, signing_since__isnull=False).first() if _KID.match(kid) else None
+        if key is None:
+            return None
+        parsed.verify(jwk.JWK(**_public_jwk(kid, key.public_key)))
+        claims = json.loads(parsed.payload)
     except (JWException, ValueError, TypeError, AttributeError):
         return None
-    return None
+    if not isinstance(claims, dict) or claims.get("iss") != settings.BASE_URL:
+        return None
+    is_late = key.unpublish_at is not None and claims.get("iat", 0) >= key.unpublish_at.timestamp()
+    return None if is_late else claims
 
 
 def publish() -> SigningKey:
@@ -169,13 +177,16 @@ def sign_with(*, kid: str, force: bool = False) -> SigningKey:
 
 @transaction.atomic
 def retire(*, kid: str, force: bool = False) -> SigningKey:
-    """Schedule the removal of a key that no longer signs from the key set; with `force` remove it at once."""
+    """Schedule the removal of a key that no longer signs from the key set; with `force` remove it at once.
+
+    A key that is removed by force may be known to others: nothing that it signed counts as ours any more.
+    """
     now = timezone.now()
     key = SigningKey.objects.select_for_update().get(kid=kid)
     if key.is_signing:
         raise KeyNotReady("This key signs: let another one sign first.")
     if force:
-        key.unpublish_at = now
+        key.signing_since, key.unpublish_at = None, now
     elif key.unpublish_at is None:
         key.unpublish_at = now if key.signing_since is None else _last_use(now)
     key.save()

@@ -286,9 +286,36 @@ def test_the_old_key_stays_published_until_its_last_id_token_is_dead(
     clock.shift(timedelta(hours=1))
     assert _published() == [new]
     assert _states() == {new: "signing", signing_key.kid: "unpublished"}
-    assert error_sent_back(authorize(browser, app.application, state="the state", id_token_hint=last)) == (
-        "invalid_request"
-    )
+    assert "code" in sent_back(authorize(browser, app.application, prompt="none", id_token_hint=last))
+
+
+def test_what_a_key_signs_after_it_has_left_the_key_set_is_no_hint(
+    clock: time_machine.Traveller, app: App, browser: Client, signing_key: SigningKey
+) -> None:
+    code_for(browser, app.application)
+    old, claims = signing.signer(), {"iss": ISSUER, "sub": str(browser.session["_auth_user_id"])}
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    _command("sign", new)
+    leaves_at = SigningKey.objects.get(kid=signing_key.kid).unpublish_at
+    assert leaves_at is not None
+    clock.move_to(leaves_at + ONE_SECOND)
+
+    def hinted(iat: float) -> dict[str, str]:
+        hint = old.jwt({**claims, "iat": int(iat)})
+        return sent_back(authorize(browser, app.application, prompt="none", id_token_hint=hint))
+
+    assert "code" in hinted(leaves_at.timestamp() - 1)
+    assert hinted(leaves_at.timestamp())["error"] == "invalid_request"
+
+
+def test_a_key_that_is_published_and_has_not_signed_makes_no_hint(
+    app: App, browser: Client, signing_key: SigningKey
+) -> None:
+    code_for(browser, app.application)
+    waiting = SigningKey.objects.get(kid=_publish())
+    hint = signing.Signer(waiting.kid, signing._decrypted(waiting)).jwt({"iss": ISSUER, "sub": "x", "iat": 1})
+    assert error_sent_back(authorize(browser, app.application, id_token_hint=hint)) == "invalid_request"
 
 
 def test_the_key_that_signs_cannot_be_retired(signing_key: SigningKey) -> None:
@@ -322,11 +349,14 @@ def test_a_key_that_signs_again_stays_in_the_key_set(clock: time_machine.Travell
 
 
 def test_after_a_compromise_force_signs_and_retires_at_once(app: App, browser: Client, signing_key: SigningKey) -> None:
+    before = app.sign_in(browser)["id_token"]
     new = _publish()
     _command("sign", new, "--force")
     _command("retire", signing_key.kid, "--force")
     assert _published() == [new]
     assert parts_of(app.sign_in(browser)["id_token"])[0]["kid"] == new
+    answer = authorize(browser, app.application, id_token_hint=before)
+    assert error_sent_back(answer) == "invalid_request"
 
 
 def test_the_first_key_signs_at_once(db: None) -> None:
