@@ -32,7 +32,12 @@ def test_nothing_else_of_a_request_has_that_limit() -> None:
 
 def test_wsgi_passes_none_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: seen.append(environ) or [])
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        seen.append(environ)
+        return []
+
+    monkeypatch.setattr(wsgi, "django_application", application)
     wsgi.application({"CONTENT_TYPE": LONG_TYPE, "HTTP_ACCEPT": LONG_TYPE}, None)
     assert not {"CONTENT_TYPE", "HTTP_ACCEPT"} & seen[0].keys()
 

@@ -77,7 +77,7 @@ def _profiles(users: list[User]) -> None:
         )
         for profile in profiles
     )
-    Alias.objects.bulk_create(Alias(name_id=f"A{n}", profile=profiles[2 * n + 1]) for n in range(SIZE))
+    Alias.objects.bulk_create(Alias(name_id=f"A{n}", profile=profiles[2 * n + 1], redirects=False) for n in range(SIZE))
     UserDocument.objects.bulk_create(
         UserDocument(user=user, uid=user.uid, profile=profiles[2 * n], views=n * 7919 % 5000, badge_count=n * 31 % 40)
         for n, user in enumerate(users)
