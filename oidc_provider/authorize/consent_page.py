@@ -17,6 +17,8 @@ from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval, PendingRequest
 from oidc_provider.token import token_queries
 
+COUNTED_USERS = 10_000  # of more, which take long to count, the template says that there are more
+
 
 @dataclass(frozen=True)
 class Permission:
@@ -37,7 +39,7 @@ def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpR
         scopes=pending.scopes,
         redirect_uri=pending.redirect_uri,
         user=user,
-        user_count=Approval.objects.filter(application=application).count(),
+        user_count=Approval.objects.filter(application=application)[: COUNTED_USERS + 1].count(),
         approved=approved or [],
     )
     context |= {"logo_url": logo_url(application), "pending_id": pending.pk}

@@ -8,8 +8,10 @@ from django.test import Client
 
 from accounts.models import LinkedAccount, User
 from oidc_provider.applications import applications
+from oidc_provider.authorize import consent_page
 from oidc_provider.models import Approval, Grant
 from tests.factories.accounts import LinkedAccountFactory
+from tests.factories.oidc_provider import ApprovalFactory
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     ISSUER,
@@ -80,6 +82,15 @@ def test_the_page_shows_every_value_that_the_app_would_get(browser: Client, app:
         "email_verified": "yes",
         "connections": "chat: ada#1, scrobbler: ada-fm",
     }
+
+
+def test_the_page_counts_only_as_many_people_as_it_names(
+    browser: Client, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ApprovalFactory.create_batch(4, application=app.application)
+    assert "4 people use it" in _text(_opened(browser, app))
+    monkeypatch.setattr(consent_page, "COUNTED_USERS", 2)
+    assert "3 people use it" in _text(_opened(browser, app))
 
 
 def test_the_page_shows_no_value_of_a_scope_that_is_not_requested(browser: Client, app: App, user: User) -> None:

@@ -151,7 +151,7 @@ def test_a_consent_page_costs_the_same_for_any_number_of_scopes(app: App, browse
         "SELECT pendingrequest",  # with its app, the app's owner and logo
         "SELECT user",  # who sits at the browser
         "SELECT approval",  # what they allowed before
-        "SELECT approval",  # how many people use the app
+        "SELECT subquery",  # how many people use the app: approvals up to a limit
         "SELECT user",  # the values that would be shared
     ]
 

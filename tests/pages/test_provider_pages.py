@@ -70,6 +70,8 @@ def test_consent_is_one_form_with_two_equal_buttons(user: User, application: App
         ({"warns_locked": True}, "This app is not verified, and it asks for personal data."),
         ({}, "1 person uses it"),
         ({"user_count": 0}, "New app"),
+        ({"user_count": 10_000}, "10000 people use it"),
+        ({"user_count": 10_001}, "More than 10,000 people use it"),
     ],
 )
 def test_consent_says(user: User, application: Application, changes: dict[str, Any], sentence: str) -> None:
