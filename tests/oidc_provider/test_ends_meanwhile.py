@@ -54,17 +54,15 @@ def _pause_after(module: ModuleType, step: str, monkeypatch: pytest.MonkeyPatch)
 
 def _presented(app: App, browser: Client, kind: str) -> Callable[[], object]:
     """Return what uses up a new code or refresh token, and reads it before."""
-    now = timezone.now()
+    now, client_id = timezone.now(), app.application.client_id
     if kind == "code":
-        code = code_for(browser, app.application, scope=EVERY_SCOPE)
-        found = token_queries.read_code(app.application.client_id, digest(code))
-        use_up = token_queries.exchange
-    else:
-        token = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
-        found = token_queries.read_refresh_token(app.application.client_id, digest(token))
-        use_up = token_queries.rotate
-    assert found is not None
-    return lambda: use_up(found, found.scopes(), now)
+        code = token_queries.read_code(client_id, digest(code_for(browser, app.application, scope=EVERY_SCOPE)))
+        assert code is not None
+        return lambda: token_queries.exchange(code, code.scopes(), now)
+    value = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
+    token = token_queries.read_refresh_token(client_id, digest(value))
+    assert token is not None
+    return lambda: token_queries.rotate(token, token.scopes(), now)
 
 
 @pytest.mark.parametrize("kind", ["code", "refresh token"])

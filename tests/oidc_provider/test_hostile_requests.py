@@ -223,7 +223,8 @@ def test_a_hostile_parameter_is_answered_with_a_page_or_a_redirect_to_the_app(
                 assert "error_description" in sent_back(answer)
 
 
-NAMES_OF_OAUTHLIB = sorted({*OauthlibRequest("")._params, *vars(OauthlibRequest(""))} - set(PARAMETERS))
+OF_OAUTHLIB: dict[str, Any] = vars(OauthlibRequest(""))
+NAMES_OF_OAUTHLIB = sorted({*OF_OAUTHLIB, *OF_OAUTHLIB["_params"]} - set(PARAMETERS))
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
