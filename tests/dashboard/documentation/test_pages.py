@@ -402,7 +402,7 @@ def test_the_newest_entry_is_the_first_and_dates_the_feed(atom: Any) -> None:
 def test_an_entry_reads_the_same_elsewhere(atom: Any) -> None:
     """Its links are whole addresses, and its text is HTML."""
     text = atom.findtext(f"{ATOM}entry/{ATOM}summary")
-    assert f'<a href="{settings.BASE_URL}/docs/patterns/webhooks">' in text
+    assert f'<a href="{settings.BASE_URL}/docs/imagehost/upload">' in text
     assert 'href="/' not in text
     assert "{{" not in text
 
