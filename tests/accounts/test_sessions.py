@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.conf import settings as configured
 from django.contrib.sessions.models import Session
+from django.core.cache import caches
+from django.db import transaction
 from django.test import Client
 from pytest_django import Settings
 
@@ -14,6 +17,7 @@ from accounts.models import User
 from accounts.sessions import SessionStore
 from tests.factories.accounts import UserFactory
 from tests.support.redis_commands import UNREACHABLE
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +71,49 @@ def test_a_session_that_has_ended_is_gone_from_redis(signed_in: Client) -> None:
     assert signed_in.post("/accounts/logout/").status_code == 302
     signed_in.cookies["sessionid"] = key
     assert signed_in.get("/dashboard/").status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_before_the_commit_does_not_bring_an_ended_session_back(ada: User) -> None:
+    browser = Client()
+    browser.force_login(ada)
+    browser.get("/dashboard/")
+
+    def read(_: int) -> int:
+        return browser.get("/dashboard/").status_code
+
+    with transaction.atomic():
+        SessionStore().delete(browser.cookies["sessionid"].value)
+        assert together(1, read) == [200]  # the row is there until the commit
+    assert browser.get("/dashboard/").status_code == 302
+
+
+def test_a_request_that_read_the_row_before_does_not_bring_an_ended_session_back(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SessionStore(signed_in.cookies["sessionid"].value)
+    read = store._get_session_from_db
+
+    def read_and_end() -> Any:
+        row = read()
+        SessionStore().delete(store.session_key)
+        return row
+
+    caches[configured.SESSION_CACHE_ALIAS].delete(store.cache_key)
+    monkeypatch.setattr(store, "_get_session_from_db", read_and_end)
+    assert store.load()
+    assert signed_in.get("/dashboard/").status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_whose_end_is_undone_goes_on(ada: User) -> None:
+    browser = Client()
+    browser.force_login(ada)
+    browser.get("/dashboard/")
+    with transaction.atomic():
+        SessionStore().delete(browser.cookies["sessionid"].value)
+        transaction.set_rollback(True)
+    assert browser.get("/dashboard/").status_code == 200
 
 
 @pytest.mark.embedded
