@@ -32,6 +32,7 @@ FEWEST_CHARACTERS = 8  # different ones in a secret
 # Placeholders for secrets in deploy/*.example.
 EXAMPLES = {"FIFTY-RANDOM-CHARACTERS", "FIFTY-OTHER-RANDOM-CHARACTERS", "PASSWORD", "RANDOM-LETTERS-AND-DIGITS"}
 HOW_TO_MAKE_ONE = 'Make one with python3 -c "import secrets; print(secrets.token_urlsafe(48))".'
+BESIDE_STREAMS = 1024  # connections: of probes, refusals, and those that proxies keep open
 REDIS_SECONDS = 2.0  # that a start waits for Redis; one that is away keeps no service from starting
 
 
@@ -151,6 +152,8 @@ def main() -> None:
     except ImproperlyConfigured as error:
         sys.stderr.write(f"{error} docs/configuration.md explains it.\n")
         sys.exit(os.EX_CONFIG)
+    if settings.PRESENCE_STREAMS:  # each is a connection; granian accepts 1,024 in all, and lets further ones wait
+        os.environ.setdefault("GRANIAN_BACKPRESSURE", str(settings.PRESENCE_STREAMS + BESIDE_STREAMS))
     os.execv(sys.executable, [sys.executable, "-m", "granian", *sys.argv[1:]])  # noqa: S606 - the caller's own options
 
 

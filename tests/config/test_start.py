@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from config import serve
 from tests.support import ports, programs, servers
@@ -170,6 +171,23 @@ def test_a_redis_that_hangs_keeps_no_service_from_starting(tmp_path: Path) -> No
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         started = served({**PRODUCTION, "REDIS_URL": url}, tmp_path)
     assert (started.returncode, started.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("streams", "given", "passed_on"),
+    [(0, {}, None), (1000, {}, "2024"), (1000, {"GRANIAN_BACKPRESSURE": "9"}, "9")],
+)
+def test_streams_leave_connections_for_others(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, streams: int, given: dict[str, str], passed_on: str | None
+) -> None:
+    """Each stream keeps one for an hour, and granian accepts 1,024 in all unless it is told."""
+    settings.PRESENCE_STREAMS = streams
+    environ = dict(given)
+    monkeypatch.setattr(serve, "check_program", lambda: None)
+    monkeypatch.setattr(os, "environ", environ)
+    monkeypatch.setattr(os, "execv", lambda program, arguments: None)
+    serve.main()
+    assert environ.get("GRANIAN_BACKPRESSURE") == passed_on
 
 
 def test_each_secret_of_the_examples_is_known() -> None:

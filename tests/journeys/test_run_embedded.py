@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import sqlite3
@@ -235,6 +236,17 @@ def _refusal(values: dict[str, str]) -> str:
     assert refused.returncode == 1
     assert "Traceback" not in refused.stdout
     return refused.stdout
+
+
+def test_connections_that_say_nothing_keep_nobody_out(demo: Server) -> None:
+    """The server's own default ends at 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
+    address = ("127.0.0.1", int(demo.base_url.rpartition(":")[2]))
+    with contextlib.ExitStack() as stack:
+        for _ in range(1100):
+            stack.enter_context(socket.create_connection(address, timeout=5))
+        assert requests.get(f"{demo.base_url}/healthz", timeout=5).status_code == 200
 
 
 def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:

@@ -31,7 +31,11 @@ from lookup import leaderboards
 from lookup.models import LeaderboardEntry
 from oidc_provider.token import signing
 
+if sys.platform != "win32":
+    import resource
+
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
+MOST_CONNECTIONS = 8192  # of the web server; a silent one is closed after 30 s
 PATIENCE = 60.0  # seconds that the other programs and the printed address wait for the web server
 _MODULE = ("-m", "granian")
 # One worker: limits and caches of the embedded default live in it.
@@ -39,6 +43,8 @@ _OPTIONS = (
     *("--interface", "asgi"),
     *("--loop", "auto" if sys.platform == "win32" else "uvloop"),
     *("--workers", "1"),
+    *("--http", "1"),  # where HTTP/2 is allowed too, a connection that sends nothing stays open for ever
+    *("--backpressure", str(MOST_CONNECTIONS)),  # idle ones count; the default is 1,024
     *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
     "--respawn-failed-workers",
     *("--log-level", "error"),
@@ -54,6 +60,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.EMBEDDED:
             raise CommandError("DATABASE_URL is set: this command serves the embedded default only.")
+        _raise_limit_of_open_files()
         before = signal.signal(signal.SIGINT, _leave)
         try:
             self._serve(self._prepare())
@@ -175,6 +182,17 @@ def _problem_of_port(host: str, port: int) -> str:
         except OSError as error:
             return error.strerror or str(error)
     return ""
+
+
+def _raise_limit_of_open_files() -> None:
+    """Raise it to the connections and what is open beside them, as far as the system allows; it is often 1,024."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + 1024
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _web_server() -> Program:
