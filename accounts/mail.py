@@ -1,7 +1,7 @@
 """Sends all emails: as text and the same in HTML, with the headers of automatic mail, and few to one address.
 
-An address gets at most 5 emails an hour and 20 a day, and as many notices beyond these. Pages answer alike whether
-an email was sent or held back: what an address has received says whether it has an account.
+An address gets at most 5 emails an hour and 20 a day, in all its spellings, and as many notices beyond these. Pages
+answer alike whether an email was sent or held back: what an address has received says whether it has an account.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from email.utils import make_msgid
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.core.mail.message import sanitize_address
 from django.template.loader import render_to_string
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -45,6 +47,23 @@ def ours(value: str) -> str:
     return f"{_OURS}{value}"
 
 
+def check_spelling(address: str) -> None:
+    """Raise ValidationError for a valid address to which mail is sent in another spelling: with quotation marks, or in
+    a domain that IDNA 2003 changes, maybe to another person's domain."""
+    local, _, domain = address.lower().rpartition("@")
+    if local.startswith('"'):
+        raise ValidationError("Write the address without quotation marks.")
+    try:
+        encoded = domain.encode("idna")
+        written = domain if domain.isascii() else encoded.decode("idna")
+    except UnicodeError as error:
+        raise ValidationError("Enter a valid email address.") from error
+    if written != domain:
+        raise ValidationError(
+            f"Mail to this domain goes to {written}. Write that, or the form of your domain that begins with xn--."
+        )
+
+
 def send(message: EmailMessage, *, is_notice: bool) -> bool:
     """Send an email to its addresses that have not had too many; False: to none. Its text is sent in HTML, too.
 
@@ -53,7 +72,7 @@ def send(message: EmailMessage, *, is_notice: bool) -> bool:
     sent. LimitsUnavailable, of other mail.
     """
     for address in list(message.to):
-        if _is_over_limit(digest(address.lower()), is_notice=is_notice):
+        if _is_over_limit(digest(sanitize_address(address.lower(), "utf-8")), is_notice=is_notice):
             logger.warning("An email was held back: its address has had too many.")
             message.to.remove(address)
     if not message.to:

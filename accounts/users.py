@@ -16,7 +16,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, browser_sessions, hooks
+from accounts import audit, browser_sessions, hooks, mail
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
@@ -312,6 +312,7 @@ def _new_account_problems(username: str, email: str, password: str, like: User) 
         problems["username"] = error
     try:
         validate_email(email)
+        mail.check_spelling(email)
         if is_email_taken(email):
             raise ValidationError("This email address is already in use.")
     except ValidationError as error:

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest
 
-from accounts import users
+from accounts import mail, users
 from accounts.admin.staff_actions import ReadOnlyInline, StaffActionsAdmin, columns, staff_of
 from accounts.models import LinkedAccount, User
 from accounts.models.names import validate_available
@@ -37,6 +37,7 @@ class UserAddForm(BaseUserCreationForm[User]):
 
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"]).lower()
+        mail.check_spelling(email)
         if users.is_email_taken(email):
             raise ValidationError("This email address is already in use.")
         return email

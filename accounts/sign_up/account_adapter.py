@@ -80,6 +80,11 @@ class AccountAdapter(DefaultAccountAdapter):
             validate_available(username)
         return username
 
+    def clean_email(self, email: str) -> str:
+        """Check the spelling, on each form alike: the answer tells nothing about accounts."""
+        mail.check_spelling(email)
+        return email
+
     @transaction.atomic
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
         """Confirm the address. Where it is the one of the account now, call the receivers of `claims_changed`."""

@@ -49,7 +49,7 @@ class _NewAddressForm(ChangeEmailForm):
         self._user = user
 
     def clean_email(self) -> str:
-        email: str = super().clean_email()
+        email: str = get_adapter().clean_email(super().clean_email())
         _, self.account_already_exists = email_already_exists(email, user=self._user)
         return email
 

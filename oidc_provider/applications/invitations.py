@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, users
+from accounts import audit, mail, users
 from accounts.models import User
 from infrastructure.hashing import digest, new_secret
 from oidc_provider.applications import roles, teams, transfers
@@ -134,6 +134,7 @@ def _address(email: str) -> str:
         raise ValidationError({"email": f"Use at most {MAX_EMAIL_LENGTH} characters."})
     try:
         validate_email(email)
+        mail.check_spelling(email)
     except ValidationError as error:
         raise ValidationError({"email": error}) from error
     return email

@@ -116,6 +116,7 @@ def test_a_change_gives_no_more_tries_and_no_more_time(first: str) -> None:
     [
         ("", "This field is required."),
         ("nobody", "Enter a valid email address."),
+        ('"ada"@home.example', "Write the address without quotation marks."),
         (FIRST["free"], "The new value must be different from the current one."),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import Settings
@@ -109,6 +110,60 @@ def test_notices_over_the_limit_have_five_places_of_their_own(clock: time_machin
     assert [notice() for _ in range(11)] == [True] * 10 + [False]
     clock.shift(timedelta(hours=1))
     assert notice()
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        [
+            ADDRESS,
+            "ADA@example.org",
+            "ada@e\uff58ample.org",
+            "ada@ex\u00adample.org",
+            '"ada"@example.org',
+            '"a\\da"@example.org',
+        ],
+        ["ada@bücher.example", "ada@xn--bcher-kva.example"],
+    ],
+)
+def test_all_spellings_of_an_address_count_together(spellings: list[str]) -> None:
+    sent = [mail.send(EmailMessage("Subject", "Text", to=[address]), is_notice=False) for address in spellings * 5]
+    assert sent == [True] * 5 + [False] * (len(sent) - 5)
+
+
+@pytest.mark.parametrize("address", [ADDRESS, "ada@bücher.de", "ada@xn--strae-oqd.example", "ada@[127.0.0.1]"])
+def test_an_address_that_is_written_as_mail_is_sent_to_it_is_taken(address: str) -> None:
+    mail.check_spelling(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ('"ada"@example.org', "Write the address without quotation marks."),
+        ("ada@e\uff58ample.org", "Mail to this domain goes to example.org."),
+        ("ada@ex\u00adample.org", "Mail to this domain goes to example.org."),
+        ("ada@straße.example", "Mail to this domain goes to strasse.example."),
+        (f"ada@{'ü' * 63}.example", "Enter a valid email address."),
+    ],
+)
+def test_another_spelling_of_an_address_is_refused_whether_or_not_it_has_an_account(
+    address: str, sentence: str, mailoutbox: list[EmailMessage]
+) -> None:
+    with pytest.raises(ValidationError, match=re.escape(sentence)):
+        mail.check_spelling(address)
+    before = Client().post(RESET, {"email": address})
+    UserFactory(email=address)
+    answer = Client().post(RESET, {"email": address})
+    assert sentence in answer.context["form"].errors["email"][0]
+    assert (answer.status_code, answer.context["form"].errors) == (200, before.context["form"].errors)
+    assert mailoutbox == []
+
+
+def test_an_account_adds_no_address_in_another_spelling(client: Client, mailoutbox: list[EmailMessage]) -> None:
+    client.force_login(UserFactory())
+    answer = client.post("/accounts/email/", {"action_add": "", "email": "ada@straße.example"})
+    assert "Mail to this domain goes to strasse.example." in answer.content.decode()
+    assert mailoutbox == []
 
 
 def test_an_address_over_the_limit_holds_no_mail_back_from_others(

@@ -75,6 +75,7 @@ def test_the_third_wrong_code_ends_the_attempt(mailoutbox: list[EmailMessage]) -
     [
         ({"username": "ada"}, ["This name is already taken."]),
         ({"email": "nobody"}, ["Enter a valid email address."]),
+        ({"email": '"ada"@example.org'}, ["Write the address without quotation marks."]),
         ({"password1": "1234"}, ["This password is too short. It must contain at least 8 characters."]),
         ({"password1": "password123"}, ["This password is too common."]),
         ({"password1": "Grace-Hopper"}, ["The password is too similar to the username."]),

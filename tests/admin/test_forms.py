@@ -66,6 +66,13 @@ def test_a_taken_name_is_a_form_error(browser: Client) -> None:
     assert "already taken" in answer.content.decode()
 
 
+def test_an_address_in_another_spelling_is_a_form_error(browser: Client) -> None:
+    values = {"username": "Newcomer", "email": "new@straße.example", "password1": "a long pass phrase"}
+    answer = browser.post("/admin/accounts/user/add/", {**values, "password2": "a long pass phrase"})
+    assert answer.status_code == 200
+    assert "Mail to this domain goes to strasse.example." in answer.content.decode()
+
+
 def test_a_user_is_changed_through_the_operation(browser: Client) -> None:
     user = UserFactory()
     url = f"/admin/accounts/user/{user.pk}/change/"

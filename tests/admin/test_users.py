@@ -118,6 +118,7 @@ def test_an_operator_has_a_verified_address() -> None:
         ({"username": "TAKEN"}, "username"),
         ({"username": "a b"}, "username"),
         ({"email": "nonsense"}, "email"),
+        ({"email": '"boss"@example.org'}, "email"),
         ({"email": "taken@example.org"}, "email"),
         ({"password": "password"}, "password"),
     ],

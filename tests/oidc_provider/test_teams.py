@@ -318,8 +318,9 @@ def test_a_second_invitation_of_an_address_replaces_the_first_and_20_are_open(te
     with pytest.raises(ValidationError) as refusal:
         invitations.invite(team=team, email="more@example.org", role=Role.VIEWER, by=owner)
     assert set(refusal.value.message_dict) == {"email"}
-    with pytest.raises(ValidationError):
-        invitations.invite(team=team, email="no address", role=Role.VIEWER, by=owner)
+    for wrong in ("no address", '"guest"@example.org', "guest@straße.example"):
+        with pytest.raises(ValidationError):
+            invitations.invite(team=team, email=wrong, role=Role.VIEWER, by=owner)
 
 
 def test_a_member_does_not_accept_again(team: Team, owner: User) -> None:
