@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, deletions, hooks, users
+from accounts import audit, hooks, users
 from accounts.api_keys import records
 from accounts.models import User
 
@@ -48,7 +48,6 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
     hooks.call("ban_lifted", user)
-    due_at = deletions.postpone(user)
-    data = {"deletion_due_at": due_at.isoformat()} if due_at else {}
+    data = users.postpone_deletion(user)
     audit.record("user:ban_lifted", by=by, on=user, reason=reason, **data)
     return user

@@ -16,20 +16,21 @@ from accounts.models.names import NameKind
 from accounts.models.users import UserQuerySet
 from accounts.plans import Plan
 
-GRACE = timedelta(days=7)
 CONFIRMED_WITHIN = timedelta(days=3)
 
 
 @transaction.atomic
 def ask(*, user: User, by: User) -> AccountDeletion:
-    """Delete the account once GRACE is over. Asked again, it stays with the first day. PermissionDenied: staff, whose
-    accounts another superuser deletes; another user's account."""
+    """Delete the account once `users.DELETION_GRACE` is over. Asked again, it stays with the first day.
+
+    PermissionDenied: staff, whose accounts another superuser deletes; another user's account.
+    """
     if user.is_staff or user.pk != by.pk:
         raise PermissionDenied("Only the person can ask for it, and no member of staff.")
     users.lock(user.pk)
     now = timezone.now()
     deletion, is_new = AccountDeletion.objects.get_or_create(
-        user=user, defaults={"asked_at": now, "due_at": now + GRACE}
+        user=user, defaults={"asked_at": now, "due_at": now + users.DELETION_GRACE}
     )
     if is_new:
         audit.record("user:deletion_asked", by=by, on=user, due_at=deletion.due_at.isoformat())
@@ -45,14 +46,6 @@ def stop(*, user: User, by: User | None) -> bool:
     if deleted:
         audit.record("user:deletion_stopped", by=by, on=user)
     return bool(deleted)
-
-
-def postpone(user: User) -> datetime | None:
-    """Put a waiting deletion off for GRACE from now, where it is due sooner, and return its day; None: it stays as it
-    is. 1 query. `bans.lift`, which has locked the user, calls it: a banned person could not stop the deletion."""
-    due_at = timezone.now() + GRACE
-    moved = AccountDeletion.objects.filter(user=user, due_at__lt=due_at).update(due_at=due_at)
-    return due_at if moved else None
 
 
 def due(now: datetime) -> list[str]:

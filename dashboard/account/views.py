@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import browser_sessions, deletions, users
+from accounts import browser_sessions, users
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.account import actions, queries
@@ -76,7 +76,7 @@ def new_browsers(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_safe
 def data(request: SignedInRequest) -> HttpResponse:
-    return render(request, "dashboard/account/data.html", {"grace": deletions.GRACE.days})
+    return render(request, "dashboard/account/data.html", {"grace": users.DELETION_GRACE.days})
 
 
 @access.recently_signed_in
@@ -104,7 +104,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
         lambda: actions.ask_for_deletion(user=request.user, by=request.user, heirs=form.heirs(), takers=form.takers()),
     ):
         return redirect("account_data")
-    context = {"form": form, "grace": deletions.GRACE.days, "estate": estate}
+    context = {"form": form, "grace": users.DELETION_GRACE.days, "estate": estate}
     return render(request, "dashboard/account/delete.html", context)
 
 

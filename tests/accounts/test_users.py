@@ -9,11 +9,11 @@ import time_machine
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import bans, deletions
+from accounts import bans, deletions, users
 from accounts.models import AccountDeletion, AuditEvent, User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from tests.accounts.clock import NOON
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import StaffFactory, UserFactory
 from tests.support.threads import together
 
 SECOND = timedelta(seconds=1)
@@ -124,6 +124,25 @@ def test_who_is_no_longer_banned_has_7_days_to_stop_the_deletion_of_the_account(
         early = end - timedelta.resolution
         assert (deletions.due(early), deletions.carry_out(user.pk, now=early)) == ([], False)
         assert deletions.stop(user=user, by=user)
+
+
+@pytest.mark.django_db
+def test_who_is_no_longer_staff_has_7_days_to_stop_the_deletion_of_the_account() -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        user, operator = UserFactory(), StaffFactory()
+        deletions.ask(user=user, by=user)
+        for is_staff in (True, False):
+            users.change(user=user, values={"is_staff": is_staff}, by=operator)
+            clock.shift(timedelta(days=30))
+        end = END + timedelta(days=30)
+        assert AccountDeletion.objects.get().due_at == end
+        rows = AuditEvent.objects.filter(verb="user:changed").order_by("pk")
+        assert [row.data for row in rows] == [
+            {"changed": ["is_staff"]},
+            {"changed": ["is_staff"], "deletion_due_at": end.isoformat()},
+        ]
+        early = end - timedelta.resolution
+        assert (deletions.due(early), deletions.due(end)) == ([], [user.pk])
 
 
 @pytest.mark.django_db

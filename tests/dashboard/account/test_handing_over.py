@@ -10,7 +10,7 @@ import pytest
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
-from accounts import deletions
+from accounts import deletions, users
 from accounts.models import AccountDeletion, User
 from oidc_provider.applications import applications, staging, teams, transfers
 from oidc_provider.models import Application, Approval, Role, Team, TeamMember
@@ -57,7 +57,7 @@ def ask(browser: Browser, **chosen: str) -> Browser:
 
 
 def carry_out(user: User) -> bool:
-    return deletions.carry_out(user.pk, now=timezone.now() + deletions.GRACE)
+    return deletions.carry_out(user.pk, now=timezone.now() + users.DELETION_GRACE)
 
 
 def choices(browser: Browser, model: Team | Application) -> list[str]:
