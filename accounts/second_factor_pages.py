@@ -3,6 +3,8 @@ forms answer any input with a validation error, and a visitor who may sign in wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
@@ -11,6 +13,7 @@ from allauth.account.views import PasswordSetView
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added
+from allauth.mfa.totp.views import DeactivateTOTPView
 from allauth.mfa.webauthn import forms as stock
 from allauth.mfa.webauthn.internal import auth
 from allauth.mfa.webauthn.stages import PasskeySignupStage
@@ -21,13 +24,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core import signing
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from accounts import rate_limits, second_factor
+from accounts import rate_limits, second_factor, users
 from accounts.models import User
 from infrastructure import limits
 from infrastructure.hashing import digest
@@ -53,6 +57,21 @@ class MFAAdapter(DefaultMFAAdapter):
         return f"Key {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
 
 
+def one_at_a_time(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Return the view with its forms in a transaction that locks the user first: of two removals at the same time, the
+    later one sees what the earlier one has left."""
+
+    @wraps(view)
+    def locked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method != "POST" or not request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        with transaction.atomic():
+            users.lock(request.user.pk)
+            return view(request, *args, **kwargs)
+
+    return locked
+
+
 class RemoveKeyView(RemoveWebAuthnView):
     """allauth's page asks the adapter only for an authenticator app, and not for a key."""
 
@@ -65,7 +84,8 @@ class RemoveKeyView(RemoveWebAuthnView):
         return response
 
 
-remove_key = RemoveKeyView.as_view()
+remove_key = one_at_a_time(RemoveKeyView.as_view())
+remove_app = one_at_a_time(DeactivateTOTPView.as_view())
 
 
 @method_decorator(never_cache, name="dispatch")

@@ -9,6 +9,7 @@ from accounts.sign_up import address_change, new_browsers
 
 urlpatterns = [
     path("email/", transaction.atomic(email), name="account_email"),  # a change, its event and its audit row
+    path("2fa/totp/deactivate/", second_factor_pages.remove_app, name="mfa_deactivate_totp"),
     path("2fa/webauthn/keys/<int:pk>/remove/", second_factor_pages.remove_key, name="mfa_remove_webauthn"),
     path("2fa/webauthn/signup/", second_factor_pages.sign_up_with_passkey, name="mfa_signup_webauthn"),
     path("password/set/", second_factor_pages.set_password, name="account_set_password"),

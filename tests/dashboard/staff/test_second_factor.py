@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -10,12 +11,14 @@ import time_machine
 from allauth.mfa.models import Authenticator
 from pytest_django import Settings
 
-from accounts import users
+from accounts import second_factor, users
 from accounts.models import User
+from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import PASSWORD, StaffFactory, UserFactory
 from tests.pages.markup import problems_of
 from tests.support import second_factors
 from tests.support.browser import Browser
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -232,6 +235,28 @@ class TestRemoval:
         (form,) = (form for form in browser.page.forms if form.action is None or "remove" in str(form.action))
         browser.client.post(f"/accounts/2fa/webauthn/keys/{key.pk}/remove/", dict(form.form_values()))
         assert list(Authenticator.objects.values_list("type", flat=True)) == ["totp"]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_of_two_that_are_removed_at_the_same_time_one_stays(
+        self, operator: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        second_factors.with_app(operator)
+        keys = f"/accounts/2fa/webauthn/keys/{second_factors.with_key(operator).pk}/remove/"
+        clients = [client_of(browser_of(operator)) for _ in range(2)]
+        ask, asked, both = second_factor.reason_to_keep, [], threading.Event()
+
+        def ask_and_wait(authenticator: Authenticator) -> str:
+            reason = ask(authenticator)
+            asked.append(reason)
+            if len(asked) == 2:
+                both.set()
+            both.wait(1)  # the other request asks now, unless it is kept waiting
+            return reason
+
+        monkeypatch.setattr(second_factor, "reason_to_keep", ask_and_wait)
+        paths = ("/accounts/2fa/totp/deactivate/", keys)
+        together(2, lambda number: clients[number].post(paths[number]))
+        assert (asked, Authenticator.objects.filter(type__in=second_factor.FACTORS).count()) == (["", self.REFUSED], 1)
 
     def test_others_remove_their_last_one(self) -> None:
         ada = UserFactory(username="Ada")
