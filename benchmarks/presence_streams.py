@@ -207,7 +207,7 @@ def compare(rounds: int) -> None:
 
 
 def prepare() -> None:
-    """Keys, members, and a stamp that says that the store holds the truth."""
+    """Keys of an owner each, members, and a stamp that says that the store holds the truth."""
     import django
 
     django.setup()
@@ -217,13 +217,12 @@ def prepare() -> None:
     from accounts.models import Permission
     from presence.store import store
     from presence.store.store import Record
-    from tests.factories.accounts import ApiKeyFactory, UserFactory
+    from tests.factories.accounts import ApiKeyFactory
 
     call_command("migrate", verbosity=0)
-    owner = UserFactory()
     permissions = [Permission.LOOKUP_PRESENCE.value, Permission.LOOKUP_USER.value]
     for number in range(MANY // 5 + 1):
-        ApiKeyFactory(owner=owner, secret=f"key-{number}", permissions=permissions)
+        ApiKeyFactory(secret=f"key-{number}", permissions=permissions)
     opened, now = store.opened(), timezone.now().timestamp()
     presence = {"status": "online", "client_status": {"desktop": "online"}, "activities": []}
     members = ((FIRST_ID + number, f"member{number}") for number in range(OF_MANY * EACH))

@@ -126,7 +126,7 @@ class PresenceEvents(ApiView):
         secret_hash = hashing.digest(header_credential(request_context.Request.of(request)) or "")
         asked: Asked = {
             "told": {int(chat_id): watching.of_presence(presence)},
-            "key": KeyInUse(request.caller.key_id, secret_hash, self.permission),
+            "key": KeyInUse(request.caller.key_id, request.caller.owner_id, secret_hash, self.permission),
             "last_event_id": request.META.get("HTTP_LAST_EVENT_ID", ""),
         }
         return _stream_response(request, asked)
@@ -174,7 +174,7 @@ class PresenceEventsOfMany(ApiView):
         told, unwatched = watching.first_news(_ids_of(value), value.now)
         asked: Asked = {
             "told": told,
-            "key": KeyInUse(request.caller.key_id, self.secret_hash, self.permission),
+            "key": KeyInUse(request.caller.key_id, request.caller.owner_id, self.secret_hash, self.permission),
             "last_event_id": value.meta.get("HTTP_LAST_EVENT_ID") or value.query.single("lastEventId") or "",
             "form": streams.MANY,
             "unwatched": unwatched,

@@ -2,8 +2,8 @@
 and how many may be open.
 
 Between two heartbeats a stream holds no database connection, only its slot and the thread or task that the server gives
-it. Slots are limited for each key across all processes, and for this process. Those of a key are names in Django's
-cache that expire, so a crashed process frees its slots.
+it. Slots are limited for each key across all processes, and for each owner and in all in this process. Those of a key
+are names in Django's cache that expire, so a crashed process frees its slots.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ RENEWAL = 120.0  # seconds: how often a stream reads again what the chat server'
 RENEWED_AT_ONCE = 4  # members whose banner one heartbeat reads again; those of larger streams take turns
 MOST_MEMBERS = 100
 MEMBERS_OF_A_PLACE = 10  # begun: what a stream counts as of the process's places, and as requests of its key
+OWNERS_OF_A_PROCESS = 5  # who fill its places: one owner has a fifth of them
 TAG = 12  # characters for each member in the id of an event
 OPENING = b"retry: 3000\n\n"
 BEAT = b": heartbeat\n\n"
@@ -57,6 +58,7 @@ class KeyInUse:
     """The key of the request that opened a stream. `secret_hash`: as `hashing.digest` makes it."""
 
     key_id: int
+    owner_id: str
     secret_hash: str
     permission: str
 
@@ -154,7 +156,7 @@ class Stream(abc.ABC):
         self._watched = [chat_id for chat_id in self._told if chat_id not in unwatched]
         self._turns = itertools.cycle(self._watched)
         self._renewal = min(RENEWAL, RENEWAL * RENEWED_AT_ONCE / max(1, len(self._watched)))
-        self._place = StreamSlot(self._key.key_id, places(len(self._told)))
+        self._place = StreamSlot(self._key.key_id, self._key.owner_id, places(len(self._told)))
         self._watch: Watch | None = None
         self._seen: Mapping[int, News] | None = None
         self._is_over = False
@@ -303,7 +305,7 @@ LIMIT = Gauge(
 
 _opening = threading.Lock()
 _numbers = itertools.count()
-_open: dict[int, int] = {}  # the number of a stream -> its places
+_open: dict[int, tuple[str, int]] = {}  # the number of a stream -> owner and places
 
 
 class ProcessFull(Unavailable):
@@ -315,18 +317,21 @@ class ProcessFull(Unavailable):
 class StreamSlot:
     """The slot of one stream, from its creation until `close`. `weight`: the places of this process that it takes.
 
-    Raises ProcessFull, KeyRateLimited where the key has settings.PRESENCE_STREAMS_PER_KEY of them, Unavailable where
-    the cache does not answer.
+    Raises ProcessFull, KeyRateLimited where the key has settings.PRESENCE_STREAMS_PER_KEY of them or its owner would
+    have more than a fifth of the process's places, Unavailable where the cache does not answer.
     """
 
-    def __init__(self, key_id: int, weight: int) -> None:
+    def __init__(self, key_id: int, owner_id: str, weight: int) -> None:
         number = next(_numbers)
         LIMIT.set(settings.PRESENCE_STREAMS)
         with _opening:
             if in_use() + weight > settings.PRESENCE_STREAMS:
                 OPEN.set(in_use())
                 raise ProcessFull
-            _open[number] = weight
+            held, most = in_use(owner_id), settings.PRESENCE_STREAMS // OWNERS_OF_A_PROCESS
+            if held and held + weight > most:  # the first stream of an owner may be larger
+                raise KeyRateLimited(seconds_left=SLOT_RETRY)
+            _open[number] = (owner_id, weight)
         # An answer that the server drops without closing it must not hold the place forever. No lock and no cache
         # here: the garbage collector may come while this very thread holds theirs.
         self._leave = weakref.finalize(self, _open.pop, number, None)
@@ -378,9 +383,10 @@ class StreamSlot:
         return False
 
 
-def in_use() -> int:
-    """Return how many of its places this process has given away."""
-    return sum(_open.copy().values())  # the copy is one step: the garbage collector may take one away
+def in_use(owner_id: str | None = None) -> int:
+    """Return how many of its places this process has given away, in all or to this owner."""
+    given = _open.copy().values()  # the copy is one step: the garbage collector may take one away
+    return sum(weight for owner, weight in given if owner_id in (None, owner))
 
 
 @contextmanager

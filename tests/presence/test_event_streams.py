@@ -185,7 +185,7 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
 
 def _stream() -> BlockingStream:
     key = ApiKey.objects.get()
-    in_use = KeyInUse(key.pk, key.secret_hash, "lookup:presence")
+    in_use = KeyInUse(key.pk, key.owner_id, key.secret_hash, "lookup:presence")
     shown = members.presence_of(str(ADA), timezone.now())
     return BlockingStream(told={ADA: watching.of_presence(shown)}, key=in_use, last_event_id="")
 

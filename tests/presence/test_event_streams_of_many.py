@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -249,6 +250,27 @@ def test_sixteen_threads_open_exactly_as_many_streams_as_there_are_places(settin
     following.no_stream_watches()
 
 
+def test_an_owner_has_a_fifth_of_the_places_of_a_process_with_all_keys(settings: Settings) -> None:
+    settings.PRESENCE_STREAMS = 100
+    with contextlib.ExitStack() as open_streams:
+        for key_id in (1, 2):
+            open_streams.callback(streams.StreamSlot(key_id, "owner", 10).close)
+        for key_id in (1, 3):
+            with pytest.raises(KeyRateLimited) as refused:
+                streams.StreamSlot(key_id, "owner", 1)
+            assert refused.value.retry_after == 15
+        open_streams.callback(streams.StreamSlot(4, "another", 10).close)
+        assert streams.in_use() == 30
+    streams.StreamSlot(3, "owner", 10).close()
+    assert streams.in_use() == 0
+
+
+def test_an_owner_always_has_one_stream_of_a_small_process(settings: Settings) -> None:
+    settings.PRESENCE_STREAMS = 20
+    with contextlib.closing(streams.StreamSlot(1, "owner", 10)), pytest.raises(KeyRateLimited):
+        streams.StreamSlot(2, "owner", 1)
+
+
 # --- Tokens ---
 
 
@@ -328,10 +350,10 @@ def test_a_token_ends_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_places_and_tokens_outlive_1000_others_that_the_cache_takes() -> None:
     """In the embedded default it is in the process, which may hold 500 streams."""
     token = tokens.issue("a hash", now=timezone.now())
-    places = [streams.StreamSlot(1, 1) for _ in range(5)]
+    places = [streams.StreamSlot(1, "owner", 1) for _ in range(5)]
     cache.set_many({f"another:{number}": number for number in range(1000)}, 60)
     with pytest.raises(KeyRateLimited):
-        streams.StreamSlot(1, 1)
+        streams.StreamSlot(1, "owner", 1)
     assert tokens.secret_hash_of(token.text) == "a hash"
     for place in places:
         place.close()
