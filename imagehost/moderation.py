@@ -118,11 +118,13 @@ def restore(*, row: Row, by: User, reason: str) -> None:
 def take_down_and_close(*, report: Report, by: User, reason: str) -> None:
     """Take down what was reported, for the report's reason, and close every open report about it.
 
-    Raises ValidationError: it was deleted, or the report is decided already; PermissionDenied: `by` may not quarantine,
-    or it belongs to staff and `by` is no superuser.
+    Raises ValidationError: it was deleted, the report is decided already, or it is about a profile or a comment;
+    PermissionDenied: `by` may not quarantine, or it belongs to staff and `by` is no superuser.
     """
     _check_right(by)
     users.check_may_act_for(owner=report.user, by=by)
+    if report.kind not in KINDS:
+        raise ValidationError(f"A {_noun(report.kind)} cannot be taken down.")
     row = find(report.kind, report.thing)
     if row is None:
         raise ValidationError(f"This {_noun(report.kind)} no longer exists. Mark the report as handled.")

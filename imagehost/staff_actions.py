@@ -136,7 +136,7 @@ REPORT_ACTIONS: tuple[StaffAction, ...] = (
             ],
             refused_if(
                 lambda report: report.decided_at is not None or report.kind not in KINDS,
-                "This report is decided already, or about a profile.",
+                "This report is decided already, or about a profile or a comment.",
             ),
             hint=OWNER_READS,
             presets=PRESETS,

@@ -212,10 +212,13 @@ class StaffActionsAdmin(CheckedListAdmin):
         self, request: HttpRequest, action: StaffAction, objects: list[Any], cleaned_data: dict[str, Any]
     ) -> HttpResponse:
         shown, done = [], 0
+        options = {name: cleaned_data[name] for name in action.options}
         for obj in objects:
             label = str(obj)
             try:
                 action.check(owners=self.owners_of(obj), by=staff_of(request))
+                if reason := action.refusal(obj, **options):
+                    raise ValidationError(reason)
                 secret = action.run(obj, by=staff_of(request), **cleaned_data)
             except (ValidationError, PermissionDenied) as refusal:
                 self.message_user(request, f"{label}: {sentences(refusal)}", messages.ERROR)

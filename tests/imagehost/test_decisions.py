@@ -322,6 +322,17 @@ def test_taking_down_needs_the_right_and_something_that_exists(ada: User, staff:
     assert (report.decided_at, Decision.objects.exists()) == (None, False)
 
 
+@pytest.mark.parametrize("kind", ["PROFILE", "COMMENT"])
+def test_a_profile_or_a_comment_is_not_taken_down(kind: str, staff: User) -> None:
+    report = ReportFactory(kind=kind)
+    shown = act(browser_of(staff), report, "take_down")
+    assert (shown.status_code, "about a profile or a comment." in shown.content.decode()) == (200, True)
+    with pytest.raises(ValidationError, match=f"A {kind.lower()} cannot be taken down"):
+        moderation.take_down_and_close(report=report, by=staff, reason=WORDS)
+    report.refresh_from_db()
+    assert report.decided_at is None
+
+
 def test_a_quarantine_without_a_report_reaches_the_owner_too(
     ada: User, staff: User, mailoutbox: list[EmailMessage]
 ) -> None:
