@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -39,7 +40,7 @@ from lookup.views.profile_page import View, policy, refusing, with_caching
 
 MAX_PAGE = 10_000  # what an offset in the database can bear
 MAX_BACK = 200  # characters of a path of ours
-MAX_BLOCKS = 200  # that are shown
+BLOCKS_AT_ONCE = 100  # on a page
 GONE = "This comment has been deleted."
 PART_NAMES = {"comments": "Comments", "votes": "Votes"}
 _USER = Parts(is_alias_profile=True)
@@ -289,8 +290,8 @@ def show_moderation(request: SignedInRequest, name: str) -> HttpResponse:
     chosen = settings_schema.filled(stored)
     parts = [(part, PART_NAMES[part], chosen[key]["enabled"]) for part, key in feedback.PARTS.items()]
     blocks = ProfileBlock.objects.filter(user=request.user).select_related("blocked").order_by("-created_at", "pk")
-    known = {"parts": parts, "blocks": blocks[:MAX_BLOCKS]}
-    return render(request, "lookup/moderation.html", known)
+    page = Paginator(blocks, BLOCKS_AT_ONCE).get_page(request.GET.get("page"))
+    return render(request, "lookup/moderation.html", {"parts": parts, "page": page})
 
 
 @login_required

@@ -21,6 +21,7 @@ from infrastructure.limits import Limit
 from lookup.documents import document_checks
 from lookup.models import Comment, CommentLike, FeedbackVote, ProfileBlock
 from lookup.social import comments, feedback
+from lookup.views import discussion
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import CommentFactory, shown
 from tests.lookup import answers
@@ -278,6 +279,17 @@ def test_moderation_is_the_owners(ada: User, bob: User) -> None:
     assert page.xpath("//a[.='Edit profile']/@href") == ["/dashboard/profile/"]
     with pytest.raises(PermissionDenied):
         feedback.block(blocked=ada, by=ada)
+
+
+def test_each_blocked_user_is_on_a_page_of_the_list(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discussion, "BLOCKS_AT_ONCE", 2)
+    people = UserFactory.create_batch(3)
+    for person in people:
+        feedback.block(blocked=person, by=ada)
+    pages = [page_of(_client(ada).get(f"/Ada/moderation{query}")) for query in ("", "?page=2")]
+    shown = [page.xpath("//button[starts-with(., 'Unblock')]/@value") for page in pages]
+    assert shown == [[people[2].pk, people[1].pk], [people[0].pk]]
+    assert pages[0].xpath("//a[@rel='next']/@href") == ["?page=2"]
 
 
 def test_private_and_banned_owners_and_banned_visitors(ada: User, bob: User) -> None:
