@@ -23,6 +23,7 @@ def pytest_configure() -> None:
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
     }
     settings.WRITE_NOTES_IN_BACKGROUND = False
+    settings.LIMIT_STORE = settings.LIMIT_STORE if settings.REDIS_URL else "tests.support.movable_limits.MovableLimits"
     settings.HOSTS = [*settings.HOSTS, "testserver"]  # of Django's test client
     if settings.REDIS_URL:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)

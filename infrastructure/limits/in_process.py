@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from infrastructure.limits import REFUSALS, KeyAnswer, KeyRequest, Left, LoadKey, Verdict, Window
 
@@ -15,15 +15,18 @@ class InProcessLimits:
 
     PRUNE_ABOVE = 10_000
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: in seconds. A window must not last for a day longer where the machine's time is corrected."""
         self._windows: dict[str, tuple[float, int]] = {}  # key: when the window ends, requests in it
+        self._clock = clock
+        self._prune_at = self.PRUNE_ABOVE
         self._lock = threading.Lock()
 
     def hit(self, windows: Sequence[Window]) -> int:
         return self._count([(window, 1) for window in windows])[1]
 
     def peek(self, window: Window) -> int:
-        now = time.time()
+        now = self._clock()
         with self._lock:
             ends_at, count = self._window(window, now)
         left = window.left = Left.of(window.limit, count, math.ceil((ends_at - now) * 1000))
@@ -52,10 +55,10 @@ class InProcessLimits:
 
     def _count(self, windows: Sequence[tuple[Window, int]]) -> tuple[int, int]:
         """Count a request by its cost in each window, unless one has less left: its place and its seconds, else 0."""
-        now = time.time()
+        now = self._clock()
         with self._lock:
-            if len(self._windows) > self.PRUNE_ABOVE:
-                self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
+            if len(self._windows) > self._prune_at:
+                self._prune(now)
             before = [self._window(window, now) for window, _ in windows]
             for number, ((window, cost), (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
                 left = window.left = Left.of(window.limit, count, math.ceil((ends_at - now) * 1000))
@@ -65,6 +68,11 @@ class InProcessLimits:
                 self._windows[window.key] = (ends_at, count + cost)
                 window.left = Left.of(window.limit, count + cost, math.ceil((ends_at - now) * 1000))
         return 0, 0
+
+    def _prune(self, now: float) -> None:
+        """Forget windows that ended; do it again once there are twice as many, as it takes long with many."""
+        self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
+        self._prune_at = max(self.PRUNE_ABOVE, 2 * len(self._windows))
 
     def _window(self, window: Window, now: float) -> tuple[float, int]:
         ends_at, count = self._windows.get(window.key, (0.0, 0))

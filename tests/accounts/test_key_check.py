@@ -29,11 +29,11 @@ from infrastructure.limits import (
     Window,
     microseconds,
 )
-from infrastructure.limits.in_process import InProcessLimits
 from infrastructure.limits.in_redis import RedisLimits
 from infrastructure.requests.errors import ApiError
 from tests.accounts.clock import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
+from tests.support.movable_limits import MovableLimits
 from tests.support.threads import together
 
 SECOND = timedelta(seconds=1)
@@ -86,7 +86,7 @@ class Checked:
 def checked(request: pytest.FixtureRequest) -> Iterator[Checked]:
     with time_machine.travel(NOON, tick=False) as clock:
         if request.param == "InProcessLimits":
-            checked = Checked(InProcessLimits(), lambda seconds: clock.shift(timedelta(seconds=seconds)))
+            checked = Checked(MovableLimits(), lambda seconds: clock.shift(timedelta(seconds=seconds)))
         else:
             checked = Checked(RedisLimits(), let_redis_pass)
         checked.put()

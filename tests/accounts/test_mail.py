@@ -29,7 +29,7 @@ RESET = "/accounts/password/reset/"
 @pytest.fixture
 def clock(settings: Settings) -> Iterator[time_machine.Traveller]:
     """Limits are counted in the process: Redis has a clock of its own."""
-    settings.LIMIT_STORE = "infrastructure.limits.in_process.InProcessLimits"
+    settings.LIMIT_STORE = "tests.support.movable_limits.MovableLimits"
     limits._store.cache_clear()
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as traveller:
         yield traveller

@@ -21,6 +21,7 @@ from infrastructure.limits import Limit, LimitStore, Window
 from infrastructure.limits.in_process import InProcessLimits
 from infrastructure.limits.in_redis import RedisLimits
 from tests.accounts.clock import let_redis_pass
+from tests.support.movable_limits import MovableLimits
 from tests.support.threads import together
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ class Stored:
 def stored(request: pytest.FixtureRequest) -> Any:
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
         if request.param == "InProcessLimits":
-            store: LimitStore = InProcessLimits()
+            store: LimitStore = MovableLimits()
             yield Stored(store.hit, lambda seconds: clock.shift(timedelta(seconds=seconds)), store)
         else:
             store = RedisLimits()
@@ -130,7 +131,7 @@ def test_8_callers_with_6_requests_each_get_exactly_the_amount(stored: Stored) -
 
 def test_the_store_in_process_forgets_windows_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InProcessLimits, "PRUNE_ABOVE", 10)
-    store = InProcessLimits()
+    store = MovableLimits()
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
         for number in range(InProcessLimits.PRUNE_ABOVE + 1):
             store.hit([window(f"address-{number}", 1)])
@@ -139,10 +140,41 @@ def test_the_store_in_process_forgets_windows_that_ended(monkeypatch: pytest.Mon
     assert list(store._windows) == ["one more"]
 
 
+def test_the_store_in_process_looks_for_ended_windows_only_once_there_are_twice_as_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(InProcessLimits, "PRUNE_ABOVE", 10)
+    store = MovableLimits()
+    kept, prune = [], store._prune
+
+    def counted(now: float) -> None:
+        prune(now)
+        kept.append(len(store._windows))
+
+    monkeypatch.setattr(store, "_prune", counted)
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        for number in range(100):
+            store.hit([window(f"address-{number}", 1)])
+        assert kept == [11, 23, 47, 95]
+        clock.shift(timedelta(seconds=61))
+        for number in range(200):
+            store.hit([window(f"later-{number}", 1)])
+    assert kept == [11, 23, 47, 95, 91, 183]
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_windows_in_process_last_as_long_where_the_clock_of_the_machine_is_set(days: int) -> None:
+    store, limited = InProcessLimits(), window("a", 1)
+    with time_machine.travel(datetime(2026, 3, 2, tzinfo=UTC), tick=False) as clock:
+        store.hit([limited])
+        clock.shift(timedelta(days=days))
+        assert store.hit([limited]) == store.peek(limited) == 60
+
+
 @pytest.mark.embedded
 def test_the_settings_choose_the_store() -> None:
     limits.hit(window("a", 1))
-    assert type(limits._store()) is (RedisLimits if settings.REDIS_URL else InProcessLimits)
+    assert isinstance(limits._store(), RedisLimits if settings.REDIS_URL else InProcessLimits)
     assert limits.peek(window("a", 1)) == limits.hit(window("a", 1), window("b", 1)) == 60
     assert limits.hit(window("b", 1)) == 0
 
