@@ -14,6 +14,7 @@ from django.core.management import call_command, get_commands, load_command_clas
 from accounts import jobs
 from accounts.management.base import JobCommand
 from accounts.models import JobRun
+from accounts.models.jobs import CLOCKS_MAY_DIFFER
 
 # In the order in which jobs that are due together run.
 SCHEDULE: dict[str, timedelta] = {
@@ -44,20 +45,25 @@ class Job:
     interval: timedelta
     run: JobRun
 
-    def due_at(self) -> datetime:
-        """Return last start + interval, whichever host ran it; not while it runs."""
-        if self.run.started_at is None:
-            return self.run.created_at
-        pause = self.interval if self.run.has_succeeded() else min(self.interval, RETRY)
-        return max(self.run.started_at + pause, self.run.lease_ends_at or self.run.started_at)
+    def due_at(self, now: datetime) -> datetime:
+        """Return last start + interval, whichever host ran it; not while it runs.
 
-    def is_late(self, now: datetime) -> bool:
+        A time that is still to come was written by a clock that was ahead: the job is due now.
+        """
+        started_at = self.run.started_at
+        if started_at is None:
+            return min(self.run.created_at, now)
+        pause = self.interval if self.run.has_succeeded(now) else min(self.interval, RETRY)
+        due_at = now if started_at > now + CLOCKS_MAY_DIFFER else started_at + pause
+        return max(due_at, self.run.held_until(now) or due_at)
+
+    def is_late(self, now: datetime, *, by: timedelta = timedelta(0)) -> bool:
         """Return whether its last success, or the first look for it, is older than three intervals and a minute.
 
-        Jobs run one after the other: a shorter interval than a minute counts as one.
+        Jobs run one after the other: a shorter interval than a minute counts as one. `by`: how much older.
         """
         interval = max(self.interval, timedelta(minutes=1))
-        return now - (self.run.succeeded_at or self.run.created_at) > 3 * interval + timedelta(minutes=1)
+        return now - (self.run.last_success(now) or self.run.created_at) > 3 * interval + timedelta(minutes=1) + by
 
     def state(self, now: datetime) -> str:
         """Describe the job in one line."""

@@ -12,6 +12,7 @@ from django.core.management import BaseCommand, CommandError
 from accounts import jobs
 from accounts.jobs import Lease
 from accounts.models import JobRun, User
+from accounts.models.jobs import LEASE
 from infrastructure.requests import request_context
 
 
@@ -23,10 +24,10 @@ class JobCommand(BaseCommand, abc.ABC):
     """A command that does its job unless another runner is doing it, and records how it ended.
 
     Subclasses implement `perform()`. `lease_length`: how long a runner that crashed keeps other runners waiting; a job
-    that may take longer than that calls `renew()` on its way. The job's name is that of its module.
+    that may take longer than that calls `renew()` on its way. At most LEASE. The job's name is that of its module.
     """
 
-    lease_length: ClassVar[timedelta] = timedelta(minutes=10)
+    lease_length: ClassVar[timedelta] = LEASE
     requires_system_checks = []  # cron starts it every minute; the deploy checks run at the deploy
     stealth_options = ("seen",)
 

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 CLOCKS_MAY_DIFFER = timedelta(minutes=1)  # of two machines
+LEASE = timedelta(minutes=10)  # of a job that names no length, and no job names a longer one
 
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
@@ -17,8 +18,13 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
 
         A lease that ends later than `length` allows was taken by a wrong clock, and counts as free.
         """
-        latest = now + 2 * length + CLOCKS_MAY_DIFFER
+        latest = _latest_end(now, length)
         return self.filter(Q(lease_ends_at__isnull=True) | Q(lease_ends_at__lte=now) | Q(lease_ends_at__gt=latest))
+
+
+def _latest_end(now: datetime, length: timedelta) -> datetime:
+    """Return the latest end that a lease of this `length` can have."""
+    return now + 2 * length + CLOCKS_MAY_DIFFER
 
 
 class JobRun(models.Model):
@@ -54,9 +60,20 @@ class JobRun(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def is_running(self, now: datetime) -> bool:
-        return self.lease_ends_at is not None and self.lease_ends_at > now
+    def held_until(self, now: datetime) -> datetime | None:
+        """Return the end of the present run's lease; None where it is over, or a clock that was ahead took it."""
+        end = self.lease_ends_at
+        return end if end is not None and now < end <= _latest_end(now, LEASE) else None
 
-    def has_succeeded(self) -> bool:
+    def is_running(self, now: datetime) -> bool:
+        return self.held_until(now) is not None
+
+    def last_success(self, now: datetime) -> datetime | None:
+        """Return when it succeeded last; None where it never did, or a clock that was ahead says when."""
+        is_known = self.succeeded_at is not None and self.succeeded_at <= now + CLOCKS_MAY_DIFFER
+        return self.succeeded_at if is_known else None
+
+    def has_succeeded(self, now: datetime) -> bool:
         """Return whether the last run that was started came to its good end."""
-        return self.started_at is not None and self.succeeded_at is not None and self.succeeded_at >= self.started_at
+        success = self.last_success(now)
+        return self.started_at is not None and success is not None and success >= self.started_at

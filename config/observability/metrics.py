@@ -130,8 +130,8 @@ def _jobs(now: datetime) -> Found:
         labels = (job.name,)
         found[JOB_LATE].append((labels, float(job.is_late(now))))
         found[JOB_FAILED].append((labels, float(bool(job.run.last_error))))
-        if job.run.succeeded_at is not None:
-            found[JOB_SUCCESS].append((labels, job.run.succeeded_at.timestamp()))
+        if (success := job.run.last_success(now)) is not None:
+            found[JOB_SUCCESS].append((labels, success.timestamp()))
         if job.run.duration_ms is not None:
             found[JOB_SECONDS].append((labels, job.run.duration_ms / 1000))
     return found
@@ -142,7 +142,7 @@ def _backups(now: datetime) -> Found:
     run = JobRun.objects.filter(pk=backups.RUN).first()
     if run is None:
         return {}
-    since = run.succeeded_at or run.created_at
+    since = run.last_success(now) or run.created_at
     return {BACKUP_SUCCESS: [((), since.timestamp())], BACKUP_FAILED: [((), float(bool(run.last_error)))]}
 
 

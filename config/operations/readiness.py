@@ -228,9 +228,10 @@ def presence() -> str:
 
 def _age(job: Job, now: datetime) -> str:
     """Return the job's name and how long ago it succeeded last."""
-    if job.run.succeeded_at is None:
+    success = job.run.last_success(now)
+    if success is None:
         return f"{job.name} (no success yet)"
-    return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
+    return f"{job.name} (last success {(now - success) // timedelta(minutes=1)} min ago)"
 
 
 _migrated = threading.Event()  # set for good

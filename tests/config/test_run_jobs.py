@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts import jobs as leases
@@ -17,7 +18,7 @@ from accounts.models import JobRun
 from config import jobs
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.fixture
@@ -115,6 +116,40 @@ class TestOnce:
         clock.shift(4 * MINUTE)
         assert once() == TIDY + COUNT
 
+    @pytest.mark.parametrize("ahead", [30 * DAY, HOUR])
+    def test_jobs_that_a_clock_far_ahead_ran_are_due_once_it_is_right(
+        self, clock: time_machine.Traveller, schedule: dict[str, timedelta], ahead: timedelta
+    ) -> None:
+        schedule["hang"] = HOUR
+        clock.shift(ahead)
+        leases.plant(schedule)
+        call_command("tidy", stdout=io.StringIO())
+        leases.take(name="hang", length=10 * MINUTE, by="a host that lost its power")
+        clock.move_to(NOON)
+        now = timezone.now()
+        assert [job.due_at(now) for job in jobs.scheduled()] == [now] * 3
+        assert [job.run.is_running(now) for job in jobs.scheduled()] == [False] * 3
+        del schedule["hang"]
+        assert once() == TIDY + COUNT
+        assert once() == ""
+
+    def test_a_job_that_a_clock_a_little_ahead_runs_is_left_to_its_runner(self, clock: time_machine.Traveller) -> None:
+        clock.shift(2 * MINUTE)
+        leases.take(name="tidy", length=10 * MINUTE, by="elsewhere")
+        clock.shift(-2 * MINUTE)
+        assert once() == COUNT
+        tidy, _ = jobs.scheduled()
+        assert (tidy.due_at(NOON), tidy.run.is_running(NOON)) == (NOON + 12 * MINUTE, True)
+
+    def test_a_job_that_fails_after_a_clock_was_ahead_is_tried_again_after_five_minutes(
+        self, clock: time_machine.Traveller
+    ) -> None:
+        clock.shift(30 * DAY)
+        once()
+        clock.move_to(NOON)
+        leases.fail(lease=_taken("tidy"), error=ValueError("No"))
+        assert jobs.scheduled()[0].due_at(NOON) == NOON + 5 * MINUTE
+
     def test_nothing_due_costs_one_query(self, django_assert_num_queries: DjangoAssertNumQueries) -> None:
         once()
         with django_assert_num_queries(1):  # the rows of all jobs
@@ -144,6 +179,20 @@ def test_the_list_shows_each_job(clock: time_machine.Traveller, schedule: dict[s
     )
     clock.shift(4 * MINUTE + SECOND)
     assert listed().splitlines()[1].endswith("never                    late")
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("schedule")
+def test_a_success_that_is_still_to_come_counts_as_none(clock: time_machine.Traveller) -> None:
+    leases.plant(["tidy", "count"])
+    clock.shift(30 * DAY)
+    once()
+    clock.move_to(NOON + 4 * MINUTE)
+    assert not jobs.late(timezone.now())
+    clock.shift(SECOND)
+    assert [job.name for job in jobs.late(timezone.now())] == ["count"]
+    once()
+    assert not jobs.late(timezone.now())
 
 
 @pytest.mark.django_db

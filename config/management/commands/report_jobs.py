@@ -78,7 +78,7 @@ def needs_report(job: Job, now: datetime) -> bool:
 
 
 def is_broken(job: Job, now: datetime) -> bool:
-    return job.run.failures >= FAILURES or job.is_late(now - LATE_FOR)
+    return job.run.failures >= FAILURES or job.is_late(now, by=LATE_FOR)
 
 
 def recipients() -> list[str]:

@@ -120,8 +120,9 @@ class Command(BaseCommand):
         while not self._is_asked_to_end:
             try:
                 self._run_due()
-                due_at = min((job.due_at() for job in jobs.scheduled()), default=None)
-                seconds = (due_at - timezone.now()).total_seconds() if due_at else LONGEST_SLEEP
+                now = timezone.now()
+                due_at = min((job.due_at(now) for job in jobs.scheduled()), default=None)
+                seconds = (due_at - now).total_seconds() if due_at else LONGEST_SLEEP
                 seconds = min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
             except DatabaseError:  # it is restarted, or still to be migrated: the jobs go on after that
                 logger.exception("The periodic jobs cannot be read")
@@ -139,7 +140,8 @@ class Command(BaseCommand):
         for job in jobs.scheduled():
             if self._is_asked_to_end:
                 break
-            if job.due_at() <= timezone.now() and not self._run(job):
+            now = timezone.now()
+            if job.due_at(now) <= now and not self._run(job):
                 failed.append(job.name)
         return failed
 

@@ -269,7 +269,7 @@ def test_one_that_cannot_be_deleted_does_not_hold_up_the_others(
     with pytest.raises(CommandError, match="1 accounts could not be deleted, 1 were"):
         call_command("delete_accounts")
     assert list(User.objects.all()) == [user]
-    assert not JobRun.objects.get(pk="delete_accounts").has_succeeded()
+    assert not JobRun.objects.get(pk="delete_accounts").has_succeeded(timezone.now())
     assert f"The account {user.pk} could not be deleted." in caplog.text
 
 

@@ -307,4 +307,4 @@ def test_an_owner_who_was_reminded_is_not_reminded_of_the_key_in_its_place(
 def test_the_job_forgets_how_often_keys_were_used_long_ago(user: User, remind: Callable[[], str]) -> None:
     KeyDay.objects.create(key=ApiKeyFactory(owner=user), day=timezone.now().date() - 91 * DAY, count=1)
     assert remind() == "Reminders sent: 0; days of counts deleted: 1."
-    assert JobRun.objects.get(pk="remind_of_keys").has_succeeded()
+    assert JobRun.objects.get(pk="remind_of_keys").has_succeeded(timezone.now())
