@@ -6,6 +6,7 @@ import functools
 import logging
 import smtplib
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -43,7 +44,12 @@ def send_to_address_after_commit(*, address: str, subject: str, template: str, c
 
 
 def _send(address: str, subject: str, text: str, *, is_notice: bool) -> None:
+    log_failure(lambda: mail.send(EmailMessage(subject, text, to=[address]), is_notice=is_notice))
+
+
+def log_failure(send: Callable[[], object]) -> None:
+    """Call `send`, which sends an email; log where it cannot be sent."""
     try:
-        mail.send(EmailMessage(subject, text, to=[address]), is_notice=is_notice)
+        send()
     except (smtplib.SMTPException, OSError, LimitsUnavailable):  # the pages show the same
         logger.exception("An email could not be sent.")

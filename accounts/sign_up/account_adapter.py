@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter
 
-from accounts import browser_sessions, hooks, mail
+from accounts import browser_sessions, hooks, mail, notifications
 from accounts.credentials import (
     EMAIL_CLAIMS,
     authenticated_at,
@@ -96,8 +96,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return is_confirmed
 
     def send_notification_mail(self, template_prefix: str, user: Any, *args: Any, **kwargs: Any) -> None:
-        """Send allauth's notice after the commit: no lock waits for the mail server."""
-        transaction.on_commit(functools.partial(super().send_notification_mail, template_prefix, user, *args, **kwargs))
+        """Send allauth's notice after the commit: no lock waits for the mail server. The change of which it tells
+        stands, so a notice that cannot be sent is logged."""
+        send = functools.partial(super().send_notification_mail, template_prefix, user, *args, **kwargs)
+        transaction.on_commit(functools.partial(notifications.log_failure, send))
 
     def clean_password(self, password: str, user: Any = None) -> str:
         """Check the password, and return it as it was typed: forms compare it with its repetition."""

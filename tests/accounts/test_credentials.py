@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import smtplib
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import time_machine
 from allauth.account.models import EmailAddress
 from django.core.mail import EmailMessage
+from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from django.utils import timezone
 
@@ -87,6 +89,36 @@ def test_a_second_factor_is_recorded_when_it_is_added_fails_is_used_and_is_remov
     removed = events(ada)[-2:]
     assert {event[1]["type"] for event in removed} == {"totp", "recovery_codes"}
     assert {event[0] for event in removed} == {"user:authenticator_removed"}
+
+
+@pytest.fixture
+def mail_server_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise smtplib.SMTPServerDisconnected
+
+    monkeypatch.setattr(EmailBackend, "send_messages", fail)
+
+
+@pytest.mark.django_db(transaction=True)  # notices are sent after the commit
+def test_a_password_is_changed_while_the_mail_server_is_away(
+    ada: User, mail_server_away: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    browser = sign_in().open("/accounts/password/change/")
+    browser.submit(oldpassword=PASSWORD, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
+    assert [status for _, status in browser.response.redirect_chain] == [302]
+    assert browser.user() == ada
+    assert events(ada) == [("user:password_changed", {}, ada)]
+    assert "An email could not be sent." in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)  # notices are sent after the commit
+def test_recovery_codes_are_shown_while_the_mail_server_is_away(ada: User, mail_server_away: None) -> None:
+    browser = sign_in()
+    set_up_app(browser)
+    assert browser.response.redirect_chain == [("/accounts/2fa/recovery-codes/", 302)]
+    assert browser.page.get_element_by_id("recovery-codes").text_content().split()
+    assert sorted(event[1]["type"] for event in events(ada)) == ["recovery_codes", "totp"]
+    assert browser.user() == ada
 
 
 def test_addresses_are_recorded_without_naming_them(ada: User) -> None:
