@@ -26,6 +26,7 @@ from django.core.files.storage import storages
 from django.db import connection
 
 from imagehost.storing.storage import Bucket, FolderStorage, incoming_directory
+from infrastructure import redis_errors
 
 ABOUT, DUMP = "about.json", "database.dump"
 RUN = "backup"  # the name of the row in which `JobRun` has the outcome of the last backup
@@ -96,8 +97,8 @@ def about(backup: Path) -> dict[str, Any]:
 def restore(backup: Path) -> int:
     """Restore the database and the files; return the number of files. Empties the cache.
 
-    BackupFailed where the database of the settings is not empty, or files would stay behind. Nothing that exists is
-    overwritten.
+    BackupFailed where the database of the settings is not empty, files would stay behind, or Redis does not answer.
+    Nothing that exists is overwritten.
     """
     facts, folders = about(backup), dict(_folders())
     if facts["engine"] != connection.vendor:
@@ -108,10 +109,22 @@ def restore(backup: Path) -> int:
         )
     if connection.introspection.table_names():
         raise BackupFailed("The database is not empty: make a new one, and name it in DATABASE_URL.")
+    _empty_cache("Nothing is restored: Redis does not answer. Start it, then restore again.")
     count = sum(_put_back(backup / alias, alias, folder) for alias, folder in folders.items())
     _load(backup / DUMP)  # last: until it is there, an interrupted restore can be repeated
-    cache.clear()
+    _empty_cache(
+        "The database and the files are back, but Redis does not answer. Empty it (redis-cli FLUSHDB), then run "
+        "manage.py migrate and manage.py reconcile_files --all."
+    )
     return count
+
+
+def _empty_cache(message: str) -> None:
+    """Empty the cache, which is newer than the backup. BackupFailed with this message where Redis does not answer."""
+    try:
+        cache.clear()
+    except redis_errors.AWAY:
+        raise BackupFailed(message) from None
 
 
 def _backups(directory: Path) -> list[Path]:

@@ -12,10 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
+from redis.exceptions import RedisError
 
+from config.operations import backups
 from tests.config.test_backups import ROOT, Installation
 from tests.support import databases
 
@@ -172,6 +176,35 @@ def test_a_damaged_dump_leaves_the_database_empty(source: Installation, backup: 
     assert (refused.returncode, refused.stderr.startswith("CommandError: pg_restore: error: ")) == (1, True)
     assert f"The database and {MANY} files are back." in target.do("restore", str(backup))
     assert_all_is_there(target, source)
+
+
+def test_without_redis_nothing_is_restored(source: Installation, backup: Path, target: Installation) -> None:
+    refused = target.run("restore", str(backup), REDIS_URL="redis://127.0.0.1:1/0")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "CommandError: Nothing is restored: Redis does not answer. Start it, then restore again.\n",
+    )
+    assert not files_below(target.folder / "files")
+    assert f"The database and {MANY} files are back." in target.do("restore", str(backup))
+    assert_all_is_there(target, source)
+
+
+def test_where_redis_goes_away_during_a_restore_it_says_what_is_left_to_do(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Exception | None] = [None, RedisError("No")]
+    cache, connection = Mock(**{"clear.side_effect": answers}), Mock(vendor="postgresql")
+    connection.introspection.table_names.return_value = []
+    for name, replaced in {"cache": cache, "connection": connection, "_put_back": Mock(return_value=1)}.items():
+        monkeypatch.setattr(backups, name, replaced)
+    monkeypatch.setattr(backups, "_load", loaded := Mock())
+    with pytest.raises(CommandError) as refused:
+        call_command("restore", str(backup))
+    assert str(refused.value) == (
+        "The database and the files are back, but Redis does not answer. Empty it (redis-cli FLUSHDB), then run "
+        "manage.py migrate and manage.py reconcile_files --all."
+    )
+    assert loaded.called
 
 
 def test_files_that_change_under_a_backup_are_whole_in_it_or_absent(source: Installation, tmp_path: Path) -> None:
