@@ -3,12 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from config import env
-
-OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
-LOCK_SECONDS = 10  # for which a statement of a web server waits for a lock
+from infrastructure.databases.waits import KEEPALIVES, OUTAGE_SECONDS
 
 
 def address(url: str) -> dict[str, Any]:
@@ -43,6 +39,7 @@ def postgresql(
         "OPTIONS": {
             "connect_timeout": OUTAGE_SECONDS,
             "tcp_user_timeout": OUTAGE_SECONDS * 1000,
+            **KEEPALIVES,
             **given,
             "server_side_binding": True,
             # Planning takes longer than running these statements; psycopg prepares what it has sent five times.
@@ -50,23 +47,6 @@ def postgresql(
             **pool,
         },
     }
-
-
-def bound_waits() -> None:
-    """Limit how long requests of this process wait for PostgreSQL: for a long statement, a lock, and one that hangs.
-
-    Call this in a web server, before there is a connection. A pooler by transaction takes no options of a session:
-    deploy/pgbouncer.ini limits statements and locks there.
-    """
-    if settings.EMBEDDED or not settings.DATABASE_STATEMENT_SECONDS:
-        return
-    from infrastructure.databases.postgresql import base  # loads psycopg
-
-    base.deadline = settings.DATABASE_STATEMENT_SECONDS + OUTAGE_SECONDS
-    database = settings.DATABASES["default"]
-    if not database["DISABLE_SERVER_SIDE_CURSORS"]:
-        limits = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s -c lock_timeout={LOCK_SECONDS}s"
-        database["OPTIONS"]["options"] = f"{limits} {database['OPTIONS'].get('options', '')}".strip()
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker

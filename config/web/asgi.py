@@ -20,12 +20,13 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import data_stores, serve
+from config import serve
 from config.web import request_headers, web_worker
+from infrastructure.databases import waits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 serve.check_worker()
-data_stores.bound_waits()
+waits.bound()
 django.setup(set_prefix=False)
 web_worker.end_with_parent()
 

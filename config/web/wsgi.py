@@ -12,14 +12,14 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import data_stores
 from config.serve import check_worker
 from config.web import request_body, request_headers, web_worker
 from config.web.request_body import RequestBody
+from infrastructure.databases import waits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 check_worker()
-data_stores.bound_waits()
+waits.bound()
 django_application = get_wsgi_application()
 from config.web import lane  # noqa: E402 - it needs the apps that the line above loads
 

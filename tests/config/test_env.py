@@ -309,6 +309,15 @@ def test_a_cursor_stays_on_the_server_unless_a_pooler_gives_each_transaction_ano
     assert options["DISABLE_SERVER_SIDE_CURSORS"] is is_pooled
 
 
+@pytest.mark.parametrize(("given", "idle"), [({}, 10), ({"keepalives_idle": "60"}, "60")])
+def test_a_connection_to_a_host_that_has_died_ends_soon_unless_its_url_says_when(
+    given: dict[str, str], idle: object
+) -> None:
+    options = data_stores.postgresql(given, pool_size=0, are_prepared=True)["OPTIONS"]
+    names = ("keepalives_idle", "keepalives_interval", "keepalives_count")
+    assert tuple(options[name] for name in names) == (idle, 5, 3)
+
+
 def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379,two:26379")
     monkeypatch.setenv("REDIS_SENTINEL_PASSWORD", "of-the-sentinels")

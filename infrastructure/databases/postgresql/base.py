@@ -1,8 +1,9 @@
 """The engine that DATABASES names: Django's, whose connections have a deadline.
 
 No statement waits for longer: a server that hangs takes statements and answers none, and neither `connect_timeout` nor
-`tcp_user_timeout` bounds that wait. Web servers set the deadline above their `statement_timeout`, which ends long
-statements of a server that works. Jobs and commands have no deadline: an error would cost more than the wait.
+`tcp_user_timeout` bounds that wait. Web servers and the presence worker (`databases.waits`) set the deadline above
+their `statement_timeout`, which ends long statements of a server that works. Jobs and other commands have no deadline:
+an error would cost more than the wait.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from infrastructure.databases import waits
 from infrastructure.metrics import metrics_server
 from presence.gateway.hikari_feed import HikariFeed
 from presence.gateway.payloads import FatalFeedError
@@ -39,6 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, parent: int | None, **options: Any) -> None:
         if not settings.CHAT.guild_id:
             raise CommandError("There is no chat server to read: set CHAT_GUILD_ID.", returncode=EXIT_CONFIG)
+        waits.bound()  # what a member has hidden must not wait for a database that is gone
         try:
             with metrics_server.running():
                 asyncio.run(_work(parent))
