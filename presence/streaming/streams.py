@@ -33,6 +33,7 @@ from accounts.errors import KeyRateLimited
 from infrastructure import redis_errors
 from infrastructure.limits import LimitsUnavailable
 from infrastructure.requests.errors import ApiError, Unavailable
+from infrastructure.write_behind import WriteBehindBuffer
 from lookup.errors import ProfilePrivate
 from presence.answer import members
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
@@ -167,6 +168,9 @@ class Stream(abc.ABC):
         self._is_over = True
         if self._watch is not None:
             watching.hub.leave(self._watch)
+        self._close_place()
+
+    def _close_place(self) -> None:
         self._place.close()
 
     @abc.abstractmethod
@@ -270,6 +274,9 @@ class AsyncStream(Stream):
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._bell.set)
 
+    def _close_place(self) -> None:
+        self._place.close_soon()  # the server closes in the one thread that new requests need, too
+
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
 
@@ -290,6 +297,7 @@ class AsyncStream(Stream):
 
 
 SLOT_LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
+CLOSED_WITHIN = 0.05  # seconds until a slot that is closed soon is free for its key
 SLOT_RETRY = 15  # seconds, until another stream may have ended
 
 logger = logging.getLogger(__name__)
@@ -363,15 +371,25 @@ class StreamSlot:
 
     def close(self) -> None:
         """Release the slot. Idempotent."""
+        self._leave_process()
+        _give_back([self])
+
+    def close_soon(self) -> None:
+        """Release the places of the process now, and that of the key in another thread, which may wait for the cache.
+        Idempotent."""
+        self._leave_process()
+        closing.note(self)
+
+    def give_back(self) -> None:
+        """Release the place of the key. Idempotent. Raises Unavailable."""
+        with self._lock, cache_errors_as_503():
+            name, self._name, self._is_closed = self._name, None, True
+            if name is not None and cache.get(name) == self._token:
+                cache.delete(name)
+
+    def _leave_process(self) -> None:
         self._leave()
         OPEN.set(in_use())
-        try:
-            with self._lock, cache_errors_as_503():
-                name, self._name, self._is_closed = self._name, None, True
-                if name is not None and cache.get(name) == self._token:
-                    cache.delete(name)
-        except Unavailable:
-            logger.warning("A stream's place could not be given back: it ends by itself.")
 
     def _take(self) -> bool:
         for number in range(settings.PRESENCE_STREAMS_PER_KEY):
@@ -381,6 +399,18 @@ class StreamSlot:
                 return True
         self._name = None
         return False
+
+
+def _give_back(slots: Sequence[StreamSlot]) -> None:
+    """Release the places of keys. Where the cache does not answer once, the rest are left to expire."""
+    try:
+        for slot in slots:
+            slot.give_back()
+    except Unavailable:
+        logger.warning("Places of streams could not be given back: they end by themselves.")
+
+
+closing: WriteBehindBuffer[StreamSlot] = WriteBehindBuffer("stream places", _give_back, interval=CLOSED_WITHIN)
 
 
 def in_use(owner_id: str | None = None) -> int:

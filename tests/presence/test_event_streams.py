@@ -7,7 +7,7 @@ import contextlib
 import gc
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import time_machine
@@ -22,7 +22,7 @@ from accounts.models import ApiKey
 from presence.answer import members
 from presence.store.store import Banner, PresenceStore
 from presence.streaming import streams, watching
-from presence.streaming.streams import BlockingStream, KeyInUse
+from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse, Stream
 from tests.accounts.calls import without_budget
 from tests.presence import following, lookups, store_contents
 from tests.presence.following import OPENING, Event
@@ -31,6 +31,7 @@ from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 
+AnyStream = TypeVar("AnyStream", bound=Stream)
 IDLE: Json = {**ONLINE, "client_status": {"desktop": "idle"}}
 RATE_LIMITED = {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}
 
@@ -183,11 +184,11 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
 # --- The key, and time ---
 
 
-def _stream() -> BlockingStream:
+def _stream(kind: type[AnyStream] = BlockingStream) -> AnyStream:
     key = ApiKey.objects.get()
     in_use = KeyInUse(key.pk, key.owner_id, key.secret_hash, "lookup:presence")
     shown = members.presence_of(str(ADA), timezone.now())
-    return BlockingStream(told={ADA: watching.of_presence(shown)}, key=in_use, last_event_id="")
+    return kind(told={ADA: watching.of_presence(shown)}, key=in_use, last_event_id="")
 
 
 ENDS: dict[str, tuple[Callable[[ApiKey], object], Json]] = {
@@ -272,6 +273,40 @@ def test_closing_gives_back_no_place_that_another_stream_has_taken(settings: Set
         with following.followed():
             stream.close()
             assert following.ask().status_code == 429
+
+
+def test_the_event_loops_streams_close_without_the_cache_and_give_their_places_back_soon(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PRESENCE_STREAMS_PER_KEY = 1
+    stream = _stream(AsyncStream)
+    with monkeypatch.context() as patched:
+        patched.setattr(streams, "cache", None)  # who asks it fails
+        stream.close()
+    assert streams.in_use() == 0
+    assert following.ask().status_code == 429
+    streams.closing.write()
+    with following.followed():
+        stream.close()
+        streams.closing.write()
+        assert following.ask().status_code == 429
+
+
+def test_a_cache_that_hangs_is_waited_for_once_for_all_streams_that_were_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    class Hanging:
+        def get(self, name: str) -> None:
+            asked.append(name)
+            raise TimeoutError
+
+    for stream in [_stream(AsyncStream) for _ in range(3)]:
+        stream.close()
+    monkeypatch.setattr(streams, "cache", Hanging())
+    streams.closing.write()
+    assert len(asked) == 1
 
 
 def test_the_banner_of_an_open_stream_is_read_again_every_two_minutes(
