@@ -72,6 +72,12 @@ class SingleFlight(Generic[Result]):
         return flight.result()
 
 
+@once
+def waits() -> threading.BoundedSemaphore:
+    """Return the places of the process's threads that wait for the platform, half of them: the rest answer others."""
+    return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
+
+
 _banners: SingleFlight[Banner] = SingleFlight()
 _lock = threading.Lock()
 _pending: dict[str, dict[int, Future[None]]] = {"banner": {}, "profile": {}, "record": {}, "membership": {}}
@@ -130,11 +136,15 @@ def settle() -> None:
 
 
 def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
-    """Return `known`, and read it again in the background where it is due; read it now where none may be shown."""
+    """Return `known`, and read it again in the background where it is due; read it now where none may be shown, and
+    fewer threads wait than may."""
     if not _is_banner_due(known, now):
         return known
-    if _banner_age(known, now) > BANNER_SHOWN:
-        return _read_banner(opened, chat_id, known, now)
+    if _banner_age(known, now) > BANNER_SHOWN and waits().acquire(blocking=False):
+        try:
+            return _read_banner(opened, chat_id, known, now)
+        finally:
+            waits().release()
     begin_one("banner", chat_id, _read_banner, opened, chat_id, known, now)
     return known
 

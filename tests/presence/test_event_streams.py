@@ -7,7 +7,7 @@ import contextlib
 import gc
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 import time_machine
@@ -31,7 +31,6 @@ from tests.support.chat_platform import Simulator
 
 pytestmark = pytest.mark.django_db
 
-AnyStream = TypeVar("AnyStream", bound=Stream)
 IDLE: Json = {**ONLINE, "client_status": {"desktop": "idle"}}
 RATE_LIMITED = {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}
 
@@ -184,7 +183,7 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
 # --- The key, and time ---
 
 
-def _stream(kind: type[AnyStream] = BlockingStream) -> AnyStream:
+def _stream(kind: type[Stream] = BlockingStream) -> Stream:
     key = ApiKey.objects.get()
     in_use = KeyInUse(key.pk, key.owner_id, key.secret_hash, "lookup:presence")
     shown = members.presence_of(str(ADA), timezone.now())

@@ -115,6 +115,14 @@ def test_no_lookup_waits_for_a_banner_that_is_read_anew(
     assert simulator.counters.rest == [f"/api/v10/users/{ADA}"]
 
 
+def test_a_first_banner_is_read_in_the_background_while_half_of_the_threads_wait(store: PresenceStore) -> None:
+    lookups.tell(store)
+    with override_settings(WEB_THREADS=2):
+        assert refreshing.waits().acquire(blocking=False)
+    assert _next_banner() == f" {FIRST}"
+    refreshing.waits().release()
+
+
 @pytest.mark.parametrize(
     ("minutes", "shown"), [(60, f"{FIRST} {SECOND_BANNER}"), (61, f"{SECOND_BANNER} {SECOND_BANNER}")]
 )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.core.cache import caches
 from django.utils import timezone
+from pytest_django import Settings
 
-from presence.answer import members
+from presence.answer import members, refreshing
 from presence.answer.rest import Membership
 from presence.store.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
@@ -127,7 +128,8 @@ def test_a_member_of_whom_the_feed_tells_in_this_moment(
 
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)  # threads have connections of their own
-def test_who_is_asked_for_by_many_at_once_is_asked_for_once(simulator: Simulator) -> None:
+def test_who_is_asked_for_by_many_at_once_is_asked_for_once(simulator: Simulator, settings: Settings) -> None:
+    settings.WEB_THREADS = 12  # half of them may wait
     simulator.add_account(ADA)
     answers = together(6, lambda _: lookups.get(ADA).whole)
     assert answers == [NOT_MEMBER] * 6
@@ -150,6 +152,19 @@ def test_what_another_process_is_asking_is_waited_for(
 
     assert together(2, act) == [True, NOT_FOUND]
     assert simulator.counters.rest == []
+
+
+@pytest.mark.usefixtures("simulator")
+def test_half_of_the_threads_wait_for_the_platform_and_the_rest_say_that_they_do_not_know(settings: Settings) -> None:
+    settings.WEB_THREADS = 5
+    assert lookups.get(ADA).whole == NOT_FOUND  # and gives its place back
+    assert all(refreshing.waits().acquire(blocking=False) for _ in range(2))
+    answer = lookups.get(BEN)
+    assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
+    assert lookups.get(ADA).whole == NOT_FOUND
+    refreshing.waits().release()
+    assert lookups.get(BEN).whole == NOT_FOUND
+    refreshing.waits().release()
 
 
 def test_another_process_that_died_while_asking_costs_five_seconds(

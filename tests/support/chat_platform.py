@@ -157,6 +157,7 @@ def simulator(settings: pytest.FixtureRequest) -> Iterator[Simulator]:
     from presence.answer import refreshing  # once the apps are loaded
 
     refreshing._pause.cache_clear()
+    refreshing.waits.cache_clear()
     with Simulator.started() as started:
         settings.CHAT = replace(  # type: ignore[attr-defined]  # pytest-django's own fixture
             settings.CHAT,  # type: ignore[attr-defined]  # as above
