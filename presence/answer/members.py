@@ -256,17 +256,18 @@ def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime)
     _require_fresh(snapshot.alive_at, now)
     if snapshot.record is None:
         raise_if_missing(snapshot)
-        snapshot = _waited_for(opened, number, now)
+        snapshot = _lookups.join(number, lambda: _waited_for(opened, number, now))
     require_public(snapshot)
     return refreshing.renewed(opened, number, snapshot, now)
 
 
 def _waited_for(opened: PresenceStore, number: int, now: datetime) -> Snapshot:
-    """Look the account up in this thread. Raises as `presence_of`; PresenceUnavailable where too many threads wait."""
+    """Look the account up in this thread; the threads that ask for the same one meanwhile take no place. Raises as
+    `presence_of`; PresenceUnavailable where too many threads wait."""
     if not refreshing.waits().acquire(blocking=False):
         raise PresenceUnavailable(retry_after=1)
     try:
-        return _lookups.join(number, lambda: _looked_up(opened, number, now))
+        return _looked_up(opened, number, now)
     finally:
         refreshing.waits().release()
 

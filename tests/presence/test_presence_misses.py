@@ -128,8 +128,7 @@ def test_a_member_of_whom_the_feed_tells_in_this_moment(
 
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)  # threads have connections of their own
-def test_who_is_asked_for_by_many_at_once_is_asked_for_once(simulator: Simulator, settings: Settings) -> None:
-    settings.WEB_THREADS = 12  # half of them may wait
+def test_who_is_asked_for_by_many_at_once_is_asked_for_once(simulator: Simulator) -> None:
     simulator.add_account(ADA)
     answers = together(6, lambda _: lookups.get(ADA).whole)
     assert answers == [NOT_MEMBER] * 6
