@@ -1,6 +1,5 @@
 """The environment of every test: settings, databases, empty caches, no skips."""
 
-import logging
 import os
 from collections.abc import Iterator
 
@@ -17,6 +16,9 @@ def pytest_configure() -> None:
     """Before Django is set up."""
     from django.conf import settings
 
+    from config.observability import outages
+
+    outages.PERIOD = 3600.0  # the end of an outage that a test provoked is logged in no other test
     metric_values.prepare()
     settings.STORAGES = {
         **settings.STORAGES,
@@ -30,11 +32,6 @@ def pytest_configure() -> None:
         settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}
     # Argon2 as in production, with little work; tests/accounts/test_passwords.py runs the real one.
     settings.PASSWORD_HASHERS = ["tests.support.hasher.QuickArgon2PasswordHasher", *settings.PASSWORD_HASHERS[1:]]
-
-
-def pytest_unconfigure() -> None:
-    """The period of an outage that a test provoked may end after the run, when the streams of handlers are closed."""
-    logging.getLogger().handlers.clear()
 
 
 def pytest_report_header() -> str:

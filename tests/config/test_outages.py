@@ -57,6 +57,7 @@ class Lines(logging.Handler):
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     timers = Timers()
+    monkeypatch.setattr(outages, "PERIOD", 60.0)
     monkeypatch.setattr("config.observability.outages.threading.Timer", timers)
     return timers
 
